@@ -1,0 +1,117 @@
+"""What a data set is: the loaded table, its catalog entry, and the Bayes oracle of a generator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from hyperdfs.features import FeatureSpace
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+class Oracle(Protocol):
+    """The true p(y | x_S) of a generator, and the best policy known for it.
+
+    Shape: X ``(n, M)`` raw values, mask ``(n, M)`` or ``(M,)`` with True for observed. Values where
+    the mask is False are never read; they may be NaN.
+    """
+
+    def posterior(self, X: npt.ArrayLike, mask: npt.ArrayLike) -> FloatArray:
+        """p(y | x_S), shape ``(n, C)``."""
+        ...
+
+    def policy(self, X: npt.ArrayLike, mask: npt.ArrayLike) -> IntArray:
+        """Index of the feature to buy next, shape ``(n,)``; -1 where everything is observed."""
+        ...
+
+
+class Family(Protocol):
+    """A synthetic generator that knows its own oracle."""
+
+    @property
+    def n_features(self) -> int: ...
+
+    @property
+    def n_classes(self) -> int: ...
+
+    def draw(self, rng: np.random.Generator, n: int) -> tuple[FloatArray, IntArray]:
+        """n rows of X ``(n, M)`` and labels y ``(n,)``."""
+        ...
+
+    def oracle(self) -> Oracle: ...
+
+
+@dataclass(frozen=True)
+class Ceiling:
+    """Macro-F1 of the Bayes classifier in percent: what no method can beat, or nearly so.
+
+    ``all_features_f1`` is a hard bound. ``auac`` is the mean over budgets 2..min(10, M) of the best
+    policy known, a close bound. ``curve`` maps a budget to its macro-F1.
+    """
+
+    all_features_f1: float
+    auac: float
+    curve: Mapping[int, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class RawData:
+    """What a loader returns: the table before a FeatureSpace is put around it."""
+
+    X: pd.DataFrame
+    y: IntArray
+    class_names: tuple[str, ...] = ()
+    groups: Mapping[str, list[str]] | None = None
+    costs: Mapping[str, float] | None = None
+
+
+@dataclass(frozen=True)
+class DatasetInfo:
+    """One catalog entry. ``load(seed, n_samples)``; real tables ignore both arguments."""
+
+    name: str
+    kind: str
+    description: str
+    n_features: int
+    n_classes: int
+    licence: str
+    source: str
+    load: Callable[[int, int], RawData] = field(repr=False)
+    majority_share: float
+    ceiling: Ceiling | None = None
+    family: Family | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A loaded data set.
+
+    Shape: X ``(n, number of columns)``, y ``(n,)`` with labels ``0..n_classes-1``.
+    """
+
+    name: str
+    X: pd.DataFrame
+    y: IntArray
+    features: FeatureSpace
+    n_classes: int
+    class_names: tuple[str, ...]
+    oracle: Oracle | None
+    kind: str
+    licence: str
+    source: str
+    description: str
+
+    @property
+    def costs(self) -> FloatArray:
+        """Price of every acquirable feature, shape ``(M,)``."""
+        return np.asarray(self.features.costs, dtype=np.float64)

@@ -1,0 +1,71 @@
+"""The catalog: a plain dict from name to entry, and the three functions users call."""
+
+from __future__ import annotations
+
+import difflib
+
+from hyperdfs.datasets.base import Dataset, DatasetInfo
+from hyperdfs.datasets.synthetic import SYNTHETIC
+from hyperdfs.datasets.tables import TABLES
+from hyperdfs.errors import InputError
+from hyperdfs.features import FeatureSpace
+
+CATALOG: dict[str, DatasetInfo] = {entry.name: entry for entry in [*SYNTHETIC, *TABLES]}
+
+
+def dataset_names(kind: str | None = None) -> list[str]:
+    """Names in the catalog, in its order; ``kind`` keeps "synthetic" or "table" ones.
+
+    >>> dataset_names("synthetic")[:3]
+    ['synpairs', 'proxysub', 'cube']
+    """
+    kinds = sorted({entry.kind for entry in CATALOG.values()})
+    if kind is not None and kind not in kinds:
+        raise InputError(f"kind must be one of {', '.join(kinds)} or None, got kind={kind!r}")
+    return [name for name, entry in CATALOG.items() if kind in (None, entry.kind)]
+
+
+def dataset_info(name: str) -> DatasetInfo:
+    """The catalog entry: size, classes, licence, source and ceiling, without loading anything.
+
+    >>> dataset_info("cube").n_classes
+    8
+    """
+    if name in CATALOG:
+        return CATALOG[name]
+    close = difflib.get_close_matches(str(name).lower(), CATALOG, n=3)
+    hint = f"did you mean {' or '.join(close)}? " if close else ""
+    raise InputError(
+        f"unknown data set {name!r}: {hint}`hyperdfs datasets` lists all {len(CATALOG)} names"
+    )
+
+
+def load_dataset(name: str, seed: int = 0, n_samples: int = 10_000) -> Dataset:
+    """Load or generate a data set.
+
+    ``seed`` and ``n_samples`` steer the synthetic generators; a real table has its own rows and
+    ignores them.
+
+    >>> load_dataset("synpairs", n_samples=100).X.shape
+    (100, 12)
+    """
+    info = dataset_info(name)
+    if isinstance(n_samples, bool) or n_samples != int(n_samples) or n_samples < 1:
+        raise InputError(f"n_samples must be a positive integer, got n_samples={n_samples!r}")
+    raw = info.load(seed, int(n_samples))
+    features = FeatureSpace.from_columns(
+        list(raw.X.columns), groups=raw.groups, costs=raw.costs, kind="table"
+    )
+    return Dataset(
+        name=info.name,
+        X=raw.X,
+        y=raw.y,
+        features=features,
+        n_classes=info.n_classes,
+        class_names=raw.class_names or tuple(str(c) for c in range(info.n_classes)),
+        oracle=info.family.oracle() if info.family else None,
+        kind=info.kind,
+        licence=info.licence,
+        source=info.source,
+        description=info.description,
+    )
