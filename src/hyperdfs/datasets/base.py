@@ -56,11 +56,14 @@ class Ceiling:
     """Macro-F1 of the Bayes classifier in percent: what no method can beat, or nearly so.
 
     ``all_features_f1`` is a hard bound. ``auac`` is the mean over budgets 2..min(10, M) of the best
-    policy known, a close bound. ``curve`` maps a budget to its macro-F1.
+    policy known that is told its budget, a close bound; ``curve`` maps a budget to its macro-F1.
+    ``nested_auac`` is the same mean for ``Oracle.policy``, which buys one by one without knowing
+    the budget, as every DFS method must.
     """
 
     all_features_f1: float
     auac: float
+    nested_auac: float
     curve: Mapping[int, float] = field(default_factory=dict)
 
 

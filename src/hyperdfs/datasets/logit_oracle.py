@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from hyperdfs.datasets.base import BoolArray, FloatArray, IntArray
 from hyperdfs.datasets.logit_model import Branch, LogitModel, Pair
-from hyperdfs.datasets.masking import first_unobserved, observed_values
+from hyperdfs.datasets.logit_plans import next_feature, plan_mask
+from hyperdfs.datasets.masking import observed_values
 from hyperdfs.datasets.smoothing import mean_sigmoid
 
 
@@ -32,8 +33,12 @@ class LogitOracle:
         return weight * below + (1.0 - weight) * above
 
     def policy(self, X: npt.ArrayLike, mask: npt.ArrayLike) -> IntArray:
-        observed = observed_values(X, mask)[1]
-        return first_unobserved(observed, np.arange(observed.shape[1]))
+        """Gate, then the active branch; of several pairs the one with the largest known member."""
+        return next_feature(self._model, *observed_values(X, mask))
+
+    def plan(self, X: npt.ArrayLike, budget: int) -> BoolArray:
+        """Mask ``(n, M)`` bought by the best policy known that is told its budget beforehand."""
+        return plan_mask(self._model, np.asarray(X, dtype=np.float64), budget)
 
 
 def branch_probability(branch: Branch, values: FloatArray, observed: BoolArray) -> FloatArray:

@@ -36,7 +36,7 @@ TermKey = tuple[str, float]
 
 def mean_sigmoid(t: FloatArray, sd: FloatArray, hidden: tuple[Term, ...]) -> FloatArray:
     """E σ(t + sd·Z + Σ hidden terms) for rows t ``(n,)`` and sd ``(n,)``."""
-    keys = tuple(sorted(_key(term) for term in hidden))
+    keys = tuple(sorted(term_key(term) for term in hidden))
     known = np.clip(t, -_T_MAX, _T_MAX)
     result = np.empty_like(known)
     gaussian = sd > 0
@@ -47,7 +47,8 @@ def mean_sigmoid(t: FloatArray, sd: FloatArray, hidden: tuple[Term, ...]) -> Flo
     return np.clip(result, 0.0, 1.0)
 
 
-def _key(term: Term) -> TermKey:
+def term_key(term: Term) -> TermKey:
+    """Terms with the same key have the same distribution while unobserved."""
     return ("pair", term.scale) if isinstance(term, Pair) else (term.shape, term.scale)
 
 
