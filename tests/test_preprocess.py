@@ -252,6 +252,14 @@ def test_numbers_keep_their_order_in_every_column(train, test, n_bins) -> None:
     assert (np.diff(values, axis=0) >= 0).all()
 
 
+@pytest.mark.parametrize("style", ["default", "paper"])
+def test_differences_too_fine_to_divide_by_count_as_none(style: str) -> None:
+    table = pd.DataFrame({"a": [0.0, 5e-324, 1e-200, 3e-200] * 20})
+    values = fitted(table, style=style).transform(pd.DataFrame({"a": [1e-200, 1e99]})).values
+    assert np.isfinite(values).all()
+    assert abs(values[0, 0]) < 1e-6
+
+
 def test_few_distinct_values_get_one_step_each() -> None:
     table = pd.DataFrame({"rooms": np.repeat([1, 2, 3, 7], 30)})
     prep = fitted(table)

@@ -26,6 +26,9 @@ MIN_DEVIATION = 1.0 / CLIP
 # The paper's z-scores are not clipped; this bound only keeps them inside float32.
 FLOAT32_SAFE = 1e30
 
+# No accepted number divided by this overflows; finer differences count as none.
+FINEST = 1e-150
+
 MAX_BINS = 24
 MIN_BINS = 4
 ROWS_PER_BIN = 20
@@ -150,8 +153,7 @@ def _edges(x: np.ndarray, n_bins: int) -> np.ndarray:
     edges = np.unique(x)
     if len(edges) > n_bins + 1:
         edges = np.unique(np.quantile(x, np.linspace(0.0, 1.0, n_bins + 1)))
-    # Neighbouring subnormal numbers have a difference that cannot be divided by.
-    return edges[np.diff(edges, prepend=-np.inf) > np.finfo(np.float64).tiny]
+    return edges[np.diff(edges, prepend=-np.inf) > FINEST]
 
 
 def _fences(x: np.ndarray) -> tuple[float, float]:
@@ -167,7 +169,7 @@ def _moments(x: np.ndarray) -> tuple[float, float]:
     if x.min() == x.max():
         return float(x[0]), 1.0
     deviation = float(x.std())
-    return float(x.mean()), deviation if deviation > np.finfo(np.float64).tiny else 1.0
+    return float(x.mean()), deviation if deviation > FINEST else 1.0
 
 
 def _linear(source: int, start: float, width: float, low: float, high: float) -> Columns:
