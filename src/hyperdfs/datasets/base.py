@@ -23,7 +23,8 @@ class Oracle(Protocol):
     """The true p(y | x_S) of a generator, and the best policy known for it.
 
     Shape: X ``(n, M)`` raw values, mask ``(n, M)`` or ``(M,)`` with True for observed. Values where
-    the mask is False are never read; they may be NaN.
+    the mask is False are never read; they may be NaN. An oracle that buys better when it is told
+    the budget has in addition ``plan(X, budget)``, the mask ``(n, M)`` it would end with.
     """
 
     def posterior(self, X: npt.ArrayLike, mask: npt.ArrayLike) -> FloatArray:

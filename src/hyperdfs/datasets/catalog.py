@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+from numbers import Integral
 
 from hyperdfs.datasets.base import Dataset, DatasetInfo
 from hyperdfs.datasets.synthetic import SYNTHETIC
@@ -50,9 +51,11 @@ def load_dataset(name: str, seed: int = 0, n_samples: int = 10_000) -> Dataset:
     (100, 12)
     """
     info = dataset_info(name)
-    if isinstance(n_samples, bool) or n_samples != int(n_samples) or n_samples < 1:
+    if not _is_integer(n_samples) or n_samples < 1:
         raise InputError(f"n_samples must be a positive integer, got n_samples={n_samples!r}")
-    raw = info.load(seed, int(n_samples))
+    if not _is_integer(seed) or seed < 0:
+        raise InputError(f"seed must be an integer of at least 0, got seed={seed!r}")
+    raw = info.load(seed, n_samples)
     features = FeatureSpace.from_columns(
         list(raw.X.columns), groups=raw.groups, costs=raw.costs, kind="table"
     )
@@ -69,3 +72,7 @@ def load_dataset(name: str, seed: int = 0, n_samples: int = 10_000) -> Dataset:
         source=info.source,
         description=info.description,
     )
+
+
+def _is_integer(value: object) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool)

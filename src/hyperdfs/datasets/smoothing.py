@@ -25,11 +25,12 @@ from hyperdfs.datasets.logit_model import SHAPES, Pair, Term
 ComplexArray = npt.NDArray[np.complex128]
 
 # Midpoints of the ω axis: the aliasing distance 2π/0.02 = 314 is far in every tail.
-_OMEGA = (np.arange(300) + 0.5) * 0.02
 _STEP = 0.02
+_OMEGA = (np.arange(300) + 0.5) * _STEP
 _T_MAX, _S_MAX, _SPACING = 64.0, 32.0, 0.25
 _T_GRID = np.arange(-_T_MAX, _T_MAX + _SPACING / 2, _SPACING)
-_S_GRID = np.arange(0.0, _S_MAX + _SPACING / 2, _SPACING)
+# The average is even in s; a few negative nodes keep the spline accurate near s = 0.
+_S_GRID = np.arange(-1.0, _S_MAX + _SPACING / 2, _SPACING)
 
 TermKey = tuple[str, float]
 
