@@ -1,0 +1,63 @@
+"""Simulated purchase: a selector and a predictor walk through complete rows from nothing."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hyperdfs.masks import ColumnMap
+
+NEVER = -1e9  # score of a feature that cannot be bought; finite, so that softmax stays defined
+
+
+class Predictor(Protocol):
+    """p(y | x_S) for any subset."""
+
+    def proba(self, x: Tensor, mask: Tensor) -> Tensor:
+        """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, C)``."""
+        ...
+
+
+class Selector(Protocol):
+    """What to buy next."""
+
+    def scores(self, x: Tensor, mask: Tensor) -> Tensor:
+        """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, M)``; the highest is next."""
+        ...
+
+
+class Trajectories(NamedTuple):
+    order: np.ndarray  # (n, budget) feature indices, -1 after the last purchase
+    proba: np.ndarray  # (n, budget + 1, C) after 0..budget purchases
+
+
+@torch.inference_mode()
+def walk(
+    predictor: Predictor,
+    selector: Selector,
+    x: Tensor,
+    available: Tensor,
+    columns: ColumnMap,
+    budget: int,
+) -> Trajectories:
+    """Buy `budget` features for each row, the highest score first, never one twice.
+
+    A purchase whose result is missing (`available` is 0) is paid for and spends one step of the
+    budget, but leaves the known subset as it was.
+    """
+    n, budget = x.shape[0], min(budget, columns.n_features)
+    mask = torch.zeros(n, columns.n_features)
+    tried = torch.zeros_like(mask)
+    order, proba = [], [predictor.proba(torch.zeros_like(x), mask)]
+    for _ in range(budget):
+        known = x * columns.expand(mask)
+        scores = selector.scores(known, mask).masked_fill(tried > 0, NEVER)
+        choice = scores.argmax(1, keepdim=True)
+        tried.scatter_(1, choice, 1.0)
+        mask.scatter_(1, choice, available.gather(1, choice))
+        order.append(choice)
+        proba.append(predictor.proba(x * columns.expand(mask), mask))
+    return Trajectories(torch.cat(order, 1).numpy().astype(np.int64), torch.stack(proba, 1).numpy())

@@ -1,0 +1,218 @@
+"""One live case: observe what is known, ask what to buy next, watch the prediction move."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import torch
+
+from hyperdfs.errors import InputError
+
+if TYPE_CHECKING:
+    from hyperdfs.estimator import DFSClassifier
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """One feature worth buying next.
+
+    score : the selector's score, comparable within one list only.
+    share : the selector's weight on it among all that can still be bought, 0 to 1.
+    shift : mean change of the leading class's probability over typical results.
+    """
+
+    feature: str
+    score: float
+    share: float
+    cost: float
+    shift: float
+    why: str
+
+
+class Case:
+    """A case in progress. Made by `clf.start_case(...)`.
+
+    >>> case = clf.start_case(age=54)            # doctest: +SKIP
+    >>> case.recommend(k=1)[0].feature           # doctest: +SKIP
+    'chol'
+    >>> case.observe("chol", 240).proba          # doctest: +SKIP
+    array([0.31, 0.69])
+    """
+
+    def __init__(self, model: DFSClassifier, known: Mapping[str, Any]) -> None:
+        self._model = model
+        self._state = model._state
+        parameters = next(iter(self._state.model.modules.values())).parameters()
+        device = next(parameters).device
+        self._x = torch.zeros(1, self._state.shape.n_columns, device=device)
+        self._mask = torch.zeros(1, self._state.shape.n_features, device=device)
+        self._values: dict[int, Any] = {}
+        self._skipped: set[int] = set()
+        self._steps: list[int] = []
+        self._proba: np.ndarray | None = None
+        for feature, value in known.items():
+            self.observe(feature, value)
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """What is known, by feature, in the order it came in."""
+        names = self._model.features_.names
+        return {names[i]: self._values[i] for i in self._steps if i in self._values}
+
+    @property
+    def skipped(self) -> list[str]:
+        """Features that cannot be had for this case."""
+        names = self._model.features_.names
+        return [names[i] for i in self._steps if i in self._skipped]
+
+    @property
+    def cost(self) -> float:
+        """Price of everything that is known."""
+        return float(sum(self._model.features_.costs[i] for i in self._values))
+
+    @property
+    def proba(self) -> np.ndarray:
+        """Class probabilities given what is known, in the order of `clf.classes_`."""
+        if self._proba is None:
+            proba = self._state.model.predictor.proba(self._x, self._mask)
+            self._proba = proba[0].cpu().numpy().astype(float)
+        return self._proba
+
+    @property
+    def prediction(self) -> Any:
+        """The most probable label."""
+        return self._model.classes_[self.proba.argmax()]
+
+    @property
+    def done(self) -> bool:
+        """Whether nothing is left to buy."""
+        return len(self._values) + len(self._skipped) == len(self._model.features_)
+
+    def observe(self, feature: str | int, value: Any) -> Self:
+        """Take in a result. A missing value means the purchase gave nothing: it is skipped."""
+        index = self._fresh(feature)
+        encoded = self._state.preprocessor.encode_cells(index, value)
+        if encoded is None:
+            return self.skip(feature)
+        columns = self._state.preprocessor.columns_of(index)
+        self._x[0, columns] = torch.from_numpy(encoded).to(self._x.device)
+        self._mask[0, index] = 1.0
+        self._values[index] = value
+        self._steps.append(index)
+        self._proba = None
+        return self
+
+    def skip(self, feature: str | int) -> Self:
+        """This feature cannot be had; do not recommend it again."""
+        index = self._fresh(feature)
+        self._skipped.add(index)
+        self._steps.append(index)
+        return self
+
+    def undo(self) -> Self:
+        """Take back the last `observe` or `skip`."""
+        if not self._steps:
+            raise InputError("undo needs something to take back, got a case with no step.")
+        index = self._steps.pop()
+        if index in self._skipped:
+            self._skipped.remove(index)
+            return self
+        del self._values[index]
+        self._x[0, self._state.preprocessor.columns_of(index)] = 0.0
+        self._mask[0, index] = 0.0
+        self._proba = None
+        return self
+
+    def recommend(self, k: int = 3) -> list[Recommendation] | None:
+        """The k best features to buy next, best first; None when nothing is left."""
+        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+            raise InputError(f"k must be a whole number of at least 1, got {k!r}.")
+        taken = {*self._values, *self._skipped}
+        scores = self._state.model.selector.scores(self._x, self._mask)[0].cpu().numpy()
+        free = np.setdiff1d(np.arange(len(scores)), list(taken), assume_unique=True)
+        if not len(free):
+            return None
+        weights = np.exp(scores[free] - scores[free].max())
+        weights /= weights.sum()
+        best = np.argsort(-weights, kind="stable")[:k]
+        shifts, spans = self._foresee(free[best])
+        space, label = self._model.features_, self._model.classes_[self.proba.argmax()]
+        return [
+            Recommendation(
+                feature=space.names[free[i]],
+                score=float(scores[free[i]]),
+                share=float(weights[i]),
+                cost=float(space.costs[free[i]]),
+                shift=float(shift),
+                why=f"typical results put P({label}) between {low:.2f} and {high:.2f}, "
+                f"now {self.proba.max():.2f}",
+            )
+            for i, shift, (low, high) in zip(best, shifts, spans, strict=True)
+        ]
+
+    def _foresee(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """For each feature: how far typical results move the leading class, and its range."""
+        typical = self._state.typical
+        x = self._x.repeat(len(features) * len(typical), 1)
+        mask = self._mask.repeat(len(x), 1)
+        for i, feature in enumerate(features):
+            rows = slice(i * len(typical), (i + 1) * len(typical))
+            columns = self._state.preprocessor.columns_of(int(feature))
+            x[rows, columns] = torch.from_numpy(typical[:, columns]).to(x.device)
+            mask[rows, feature] = 1.0
+        leading = int(self.proba.argmax())
+        proba = self._state.model.predictor.proba(x, mask)[:, leading].cpu().numpy()
+        proba = proba.reshape(len(features), -1)
+        shifts = np.abs(proba - self.proba[leading]).mean(1)
+        return shifts, np.stack([proba.min(1), proba.max(1)], 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The case as JSON-able data, to be continued with `from_dict`."""
+        names = self._model.features_.names
+        return {
+            "steps": [
+                {"feature": names[i], "value": _plain(self._values[i])}
+                if i in self._values
+                else {"feature": names[i], "skipped": True}
+                for i in self._steps
+            ]
+        }
+
+    @classmethod
+    def from_dict(cls, model: DFSClassifier, content: Mapping[str, Any]) -> Case:
+        """Continue a case that `to_dict` wrote."""
+        case = cls(model, {})
+        try:
+            steps = [
+                (s["feature"], s.get("value"), s.get("skipped", False)) for s in content["steps"]
+            ]
+        except (KeyError, TypeError, AttributeError):
+            raise InputError(
+                "A stored case must be a mapping with a list 'steps' of features and values, "
+                f"got {content!r}."
+            ) from None
+        for feature, value, skipped in steps:
+            if skipped:
+                case.skip(feature)
+            else:
+                case.observe(feature, value)
+        return case
+
+    def _fresh(self, feature: str | int) -> int:
+        index = self._model.features_.index(feature)
+        if index in self._values or index in self._skipped:
+            name = self._model.features_.names[index]
+            raise InputError(f"Feature {name!r} is already known or skipped; undo() first.")
+        return index
+
+
+def _plain(value: Any) -> Any:
+    """numpy scalars and mappings of them as plain Python."""
+    if isinstance(value, Mapping):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return value.item() if isinstance(value, np.generic) else value

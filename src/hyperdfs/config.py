@@ -1,0 +1,97 @@
+"""Every number of a Hyper-DFS fit in one place. A fitted model records its whole configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from hyperdfs.errors import InputError
+
+
+class HyperConfig(BaseModel):
+    """Configuration of Hyper-DFS; the defaults are `preset="default"`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    # Table -> columns
+    preprocessing: Literal["default", "paper"] = "default"
+    n_bins: int | None = Field(None, ge=0)  # quantile bins per number; None: by the rows
+    validation_fraction: float = Field(0.1, gt=0, lt=0.5)
+    class_weight: Literal["balanced"] | None = None
+    teacher_weight: float = Field(0.5, ge=0, le=1)  # share of the teacher in the targets
+
+    # Networks
+    encoder: Literal["set_transformer", "inducing_pool", "deep_sets", "raw_mask"] = "inducing_pool"
+    encoder_layers: int = Field(2, ge=1)
+    token_dim: int | None = Field(None, ge=4)  # None: 32, or 64 above 100 features
+    condition_dim: int | None = Field(None, ge=1)
+    hypernetwork: bool = True
+    hyper_width: int = Field(64, ge=1)
+    primary: tuple[int, ...] = (64,)
+    compress_to: int | None = Field(None, ge=1)  # None: 16 for pixels, else no compressor
+    selector_hidden: tuple[int, ...] = (128, 128)
+
+    # Both stages
+    batch_size: int | None = Field(None, ge=1)
+    weight_decay: float = Field(1e-4, ge=0)
+    clip: float = Field(5.0, gt=0)
+    noise: float = Field(0.2, ge=0)
+    collapse_weight: float = Field(0.01, ge=0)
+
+    # Stage 1: the predictor on random subsets
+    stage1_epochs: int = Field(60, ge=1)
+    stage1_lr: float = Field(5e-3, gt=0)
+    stage1_warmup: int = Field(5, ge=0)  # epochs
+    stage1_patience: int = Field(30, ge=1)
+    masks_per_batch: int | None = Field(16, ge=1)  # K; None: one mask per row
+    scale_weight: float = Field(0.1, ge=0)
+    scale_epochs: int = Field(50, ge=1)  # the scale loss fades out over these
+
+    # Stage 2: selector and predictor jointly
+    stage2_epochs: int = Field(40, ge=1)
+    stage2_lr: float = Field(1e-3, gt=0)
+    selector_lr: float = Field(1e-3, gt=0)
+    stage2_patience: int = Field(15, ge=1)
+    temperature: tuple[float, float] = (1.0, 0.2)  # Gumbel softmax, first and last epoch
+    every_step: bool = False  # loss after each purchase, not only after the last
+    replay: bool = True  # random subsets go on in stage 2
+    select_by: Literal["auac", "log_loss"] = "log_loss"
+    cost_weight: float = Field(1.0, ge=0)
+
+
+PAPER: dict[str, Any] = {
+    "preprocessing": "paper",
+    "teacher_weight": 0.0,
+    "encoder": "set_transformer",
+    "hyper_width": 128,
+    "batch_size": 128,
+    "stage1_epochs": 200,
+    "stage1_lr": 1e-2,
+    "stage2_epochs": 100,
+    "select_by": "auac",
+}
+
+PRESETS: dict[str, dict[str, Any]] = {"default": {}, "paper": PAPER}
+
+
+def make_config(preset: str, overrides: Mapping[str, Any] | None = None) -> HyperConfig:
+    """The named preset with single fields replaced.
+
+    >>> make_config("paper", {"stage1_epochs": 3}).stage1_epochs
+    3
+    """
+    if preset not in PRESETS:
+        raise InputError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}.")
+    values = {**PRESETS[preset], **(overrides or {})}
+    try:
+        return HyperConfig(**values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(str(part) for part in first["loc"])
+        known = ", ".join(HyperConfig.model_fields)
+        hint = f" Known fields: {known}." if first["type"] == "extra_forbidden" else ""
+        raise InputError(
+            f"config field {field!r} cannot be {first['input']!r}: {first['msg']}.{hint}"
+        ) from None

@@ -1,0 +1,336 @@
+"""The scikit-learn face: `DFSClassifier` for any method, `HyperDFSClassifier` for Hyper-DFS."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+import pandas as pd
+import torch
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from hyperdfs.acquisition import Selector, walk
+from hyperdfs.config import make_config
+from hyperdfs.errors import InputError
+from hyperdfs.features import FeatureSpace
+from hyperdfs.fitting import FittedState, fit_state, pick_device
+from hyperdfs.methods import get_method
+from hyperdfs.metrics import metric_curve
+from hyperdfs.preprocess import as_table
+from hyperdfs.progress import show_progress
+from hyperdfs.results import Acquisition, make_acquisition
+
+if TYPE_CHECKING:
+    from hyperdfs.case import Case
+    from hyperdfs.export import SubsetClassifier
+
+PAPER_BUDGETS = range(2, 11)
+
+
+class DFSClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier that buys features one at a time, by any registered method.
+
+    Parameters
+    ----------
+    method : a name from `hyperdfs.method_names()`.
+    max_budget : the largest number of purchases to train for.
+    costs : price per feature: mapping, Series or array; None: all cost 1.
+    groups : columns that are bought together, ``{"ecg": ["restecg", "exang"]}``.
+    preset : "default" (the best known) or "paper" (the paper's configuration).
+    config : single fields of the preset to replace, see `hyperdfs.config.HyperConfig`.
+    device : "auto", "cpu" or "cuda".
+    random_state : same seed, same model.
+    verbose : 1 shows a progress bar on a terminal.
+
+    A missing cell (NaN, None, pd.NA) is a feature that is not known. In training it cannot be
+    bought. In `acquire` a purchase whose result is missing is paid for and teaches nothing.
+    """
+
+    def __init__(
+        self,
+        method: str = "hyperdfs",
+        *,
+        max_budget: int = 10,
+        costs: Any = None,
+        groups: Any = None,
+        preset: str = "default",
+        config: Mapping[str, Any] | None = None,
+        device: str = "auto",
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.method = method
+        self.max_budget = max_budget
+        self.costs = costs
+        self.groups = groups
+        self.preset = preset
+        self.config = config
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _members(self) -> int:
+        return get_method(self.method).members
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn predictor and selector from complete or incomplete rows."""
+        config = make_config(self.preset, self.config)
+        members, budget = self._members(), _positive("max_budget", self.max_budget)
+        get_method(self.method)
+        device = pick_device(self.device)
+        table = self._intake(X, reset=True)
+        labels, classes = _labels(y, len(table))
+        weight = _weights(sample_weight, table)
+        space = FeatureSpace.from_columns(list(table.columns), groups=self.groups, costs=self.costs)
+        kept = weight > 0
+        if not kept.all():  # a row of weight 0 must be as good as absent
+            table, labels, weight = table[kept], labels[kept], weight[kept]
+            classes, labels = classes[np.unique(labels)], np.unique(labels, return_inverse=True)[1]
+        if len(classes) < 2:
+            raise InputError(
+                f"y must hold at least two classes, got one class: {classes[0]!r}; "
+                "add rows of another class."
+            )
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        with show_progress(self.verbose) as progress:
+            self._state = fit_state(
+                table,
+                labels,
+                weight,
+                space,
+                n_classes=len(classes),
+                method=self.method,
+                config=config,
+                members=members,
+                max_budget=budget,
+                device=device,
+                seed=seed,
+                progress=progress,
+            )
+        self.classes_ = classes
+        self._publish()
+        return self
+
+    def _publish(self) -> None:
+        """Fitted attributes that follow from the state."""
+        self.features_ = self._state.preprocessor.space
+        self.config_ = self._state.config
+        self.history_ = self._state.model.history
+        self.max_budget_ = min(int(self.max_budget), len(self.features_))
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """Class probabilities; every non-missing cell counts as known, every missing one as not."""
+        state, (values, observed) = self._encode(X, impute=False)
+        mask = _tensor(observed, state)
+        return state.model.predictor.proba(_tensor(values, state), mask).cpu().numpy().astype(float)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The most probable label of each row, from its known cells."""
+        proba = self.predict_proba(X)
+        predicted: np.ndarray = self.classes_[proba.argmax(1)]
+        return predicted
+
+    def acquire(
+        self, X: Any, budget: int | None = None, *, selector: Selector | None = None
+    ) -> Acquisition:
+        """Simulate purchases for complete rows, from nothing, one trajectory per row.
+
+        selector : another policy for the same predictor, e.g. `selectors.fixed.RandomSelector()`.
+        """
+        state, (values, observed) = self._encode(X, impute=True)
+        wanted = self.max_budget_ if budget is None else _positive("budget", budget)
+        path = walk(
+            state.model.predictor,
+            selector or state.model.selector,
+            _tensor(values, state),
+            _tensor(observed, state),
+            state.shape.columns(),
+            wanted,
+        )
+        return make_acquisition(path.order, path.proba, self.features_.costs)
+
+    def acquisition_curve(
+        self,
+        X: Any,
+        y: Any,
+        budgets: Iterable[int] = PAPER_BUDGETS,
+        metric: str = "f1_macro",
+        *,
+        selector: Selector | None = None,
+    ) -> pd.Series:
+        """The metric after each number of purchases; budgets above M are dropped."""
+        check_is_fitted(self)
+        wanted = [b for b in budgets if b <= len(self.features_)]
+        if not wanted or min(wanted) < 0:
+            raise InputError(
+                f"budgets must lie between 0 and the {len(self.features_)} features, "
+                f"got {list(budgets)}."
+            )
+        labels = self._known_labels(y)
+        proba = self.acquire(X, max(max(wanted), 1), selector=selector).proba
+        if len(labels) != len(proba):
+            raise InputError(f"X and y must be of one length, got {len(proba)} and {len(labels)}.")
+        values = metric_curve(metric, labels, proba[:, wanted])
+        return pd.Series(values, index=pd.Index(wanted, name="budget"), name=metric)
+
+    def auac(
+        self,
+        X: Any,
+        y: Any,
+        budgets: Iterable[int] = PAPER_BUDGETS,
+        *,
+        selector: Selector | None = None,
+    ) -> float:
+        """The paper's AUAC-F1 as a fraction: mean macro-F1 over the budgets."""
+        return float(self.acquisition_curve(X, y, budgets, selector=selector).mean())
+
+    def start_case(self, values: Mapping[str, Any] | None = None, /, **known: Any) -> Case:
+        """One live case; values known at the start by name, as keywords or as a mapping."""
+        from hyperdfs.case import Case
+
+        check_is_fitted(self)
+        return Case(self, {**(values or {}), **known})
+
+    def specialise(self, features: Sequence[str | int]) -> SubsetClassifier:
+        """The generated classifier for exactly this subset, stand-alone."""
+        from hyperdfs.export import specialise
+
+        check_is_fitted(self)
+        return specialise(self, features)
+
+    def save(self, path: str | Path) -> None:
+        """Write one file: JSON and safetensors, no pickle."""
+        from hyperdfs.bundle import save
+
+        check_is_fitted(self)
+        save(self, path)
+
+    def _intake(self, X: Any, *, reset: bool) -> pd.DataFrame:
+        """Checks of scikit-learn's contract (names, counts), then the table."""
+        table = as_table(X) if reset or not isinstance(X, pd.DataFrame) else X
+        named = X if isinstance(X, pd.DataFrame) else table.to_numpy()
+        validate_data(self, named, reset=reset, skip_check_array=True)
+        return table if reset else as_table(X, expected=self._state.input_columns)
+
+    def _encode(self, X: Any, *, impute: bool) -> tuple[FittedState, Any]:
+        check_is_fitted(self)
+        table = self._intake(X, reset=False)
+        return self._state, self._state.preprocessor.transform(table, impute=impute)
+
+    def _known_labels(self, y: Any) -> np.ndarray:
+        y = column_or_1d(y)
+        index = np.searchsorted(self.classes_, y)
+        index = np.clip(index, 0, len(self.classes_) - 1)
+        unknown = self.classes_[index] != y
+        if unknown.any():
+            raise InputError(
+                f"y must hold classes seen in training ({', '.join(map(str, self.classes_))}), "
+                f"got {y[unknown][0]!r}; drop those rows or train with them."
+            )
+        return index
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_state")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+class HyperDFSClassifier(DFSClassifier):
+    """Hyper-DFS: a hypernetwork generates a dedicated small classifier for each subset.
+
+    n_members : 5 is HyperEns, five predictors that share one selector. The other parameters are
+    those of `DFSClassifier`.
+
+    >>> from hyperdfs.datasets import load_dataset
+    >>> data = load_dataset("proxysub", n_samples=200)
+    >>> quick = {"stage1_epochs": 2, "stage2_epochs": 2}
+    >>> clf = HyperDFSClassifier(max_budget=3, config=quick).fit(data.X, data.y)
+    >>> clf.acquire(data.X, budget=2).proba.shape
+    (200, 3, 2)
+    """
+
+    method = "hyperdfs"
+
+    def __init__(
+        self,
+        max_budget: int = 10,
+        *,
+        n_members: int = 1,
+        costs: Any = None,
+        groups: Any = None,
+        preset: str = "default",
+        config: Mapping[str, Any] | None = None,
+        device: str = "auto",
+        random_state: Any = 0,
+        verbose: int = 0,
+    ) -> None:
+        self.max_budget = max_budget
+        self.n_members = n_members
+        self.costs = costs
+        self.groups = groups
+        self.preset = preset
+        self.config = config
+        self.device = device
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def _members(self) -> int:
+        return _positive("n_members", self.n_members)
+
+
+def _positive(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"{name} must be a whole number of at least 1, got {value!r}.")
+    return int(value)
+
+
+def _labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Label codes and the sorted classes."""
+    if y is None:
+        raise InputError(
+            "This estimator requires y to be passed, but the target y is None; pass one label "
+            "per row."
+        )
+    y = column_or_1d(y, warn=True)
+    if len(y) != n:
+        raise InputError(f"X and y must be of one length, got {n} and {len(y)}; align the rows.")
+    missing = pd.isna(y)
+    if missing.any():
+        raise InputError(
+            f"y must hold a label for every row, got NaN (missing) in row "
+            f"{int(np.argmax(missing))}; drop the rows without a label."
+        )
+    check_classification_targets(y)
+    classes, labels = np.unique(y, return_inverse=True)
+    return labels, classes
+
+
+def _weights(sample_weight: Any, table: pd.DataFrame) -> np.ndarray:
+    weight = _check_sample_weight(sample_weight, np.empty((len(table), 1)), dtype=np.float64)
+    if (weight < 0).any():
+        raise InputError(
+            f"sample_weight must not be negative, got {weight.min()}; use 0 to leave a row out."
+        )
+    if not weight.any():
+        raise InputError("sample_weight must be positive for some row, got zeros only.")
+    return np.asarray(weight)
+
+
+def _tensor(array: np.ndarray, state: FittedState) -> torch.Tensor:
+    device = next(iter(state.model.modules.values())).parameters()
+    return torch.as_tensor(array, dtype=torch.float32, device=next(device).device)

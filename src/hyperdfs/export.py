@@ -1,0 +1,93 @@
+"""The classifier that the hypernetwork generates for one subset, on its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from hyperdfs.errors import InputError
+from hyperdfs.nn.hyper import SubsetNet
+from hyperdfs.preprocess import Preprocessor, as_table
+
+if TYPE_CHECKING:
+    from hyperdfs.estimator import DFSClassifier
+
+
+@dataclass(frozen=True)
+class SubsetClassifier:
+    """A plain multilayer perceptron for one subset of features: numpy only, no hypernetwork.
+
+    layers : per member a list of (weight (n_in, n_out), bias (n_out,)); ReLU between them.
+    """
+
+    features: tuple[str, ...]
+    classes_: np.ndarray
+    layers: list[list[tuple[np.ndarray, np.ndarray]]]
+    columns: np.ndarray
+    preprocessor: Preprocessor
+
+    @property
+    def n_parameters(self) -> int:
+        return sum(w.size + b.size for member in self.layers for w, b in member)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """X needs the columns of the subset only, and all of their values."""
+        table = as_table(X)
+        space = self.preprocessor.space
+        for name in (c for group in space.columns for c in group):
+            if name not in table:
+                table = table.assign(**{str(name): np.nan}) if isinstance(name, str) else table
+        encoded = self.preprocessor.transform(table, impute=False)
+        wanted = [space.index(name) for name in self.features]
+        if not encoded.observed[:, wanted].all():
+            row, which = np.argwhere(~encoded.observed[:, wanted])[0]
+            raise InputError(
+                f"A specialised classifier needs every feature of its subset, row {row} lacks "
+                f"{self.features[which]!r}; use the full model for other subsets."
+            )
+        x = encoded.values[:, self.columns]
+        return np.mean([_softmax(_forward(x, member)) for member in self.layers], axis=0)
+
+    def predict(self, X: Any) -> np.ndarray:
+        predicted: np.ndarray = self.classes_[self.predict_proba(X).argmax(1)]
+        return predicted
+
+
+def _forward(x: np.ndarray, layers: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    for i, (weight, bias) in enumerate(layers):
+        x = (np.maximum(x, 0.0) if i else x) @ weight + bias
+    return x
+
+
+def _softmax(logits: np.ndarray) -> np.ndarray:
+    shifted = np.exp(logits.astype(float) - logits.max(1, keepdims=True))
+    result: np.ndarray = shifted / shifted.sum(1, keepdims=True)
+    return result
+
+
+@torch.inference_mode()
+def specialise(model: DFSClassifier, features: Sequence[str | int]) -> SubsetClassifier:
+    """Generate the weights for this subset and keep only the inputs that it knows."""
+    state, space = model._state, model.features_
+    net = state.model.modules.get("predictor")
+    if not isinstance(net, SubsetNet):
+        raise InputError(f"specialise needs a subset network, got method {model.method!r}.")
+    if isinstance(features, str) or not len(features):
+        raise InputError(f"specialise needs a list of feature names, got {features!r}.")
+    wanted = sorted({space.index(feature) for feature in features})
+    mask = torch.zeros(1, 1, len(space))
+    mask[..., wanted] = 1.0
+    columns = np.flatnonzero(np.isin(state.preprocessor.column_group, wanted))
+    device = next(net.parameters()).device
+    layers = net.specialise(mask.to(device), torch.as_tensor(columns, device=device))
+    return SubsetClassifier(
+        features=tuple(space.names[i] for i in wanted),
+        classes_=model.classes_,
+        layers=[[(w.cpu().numpy(), b.cpu().numpy()) for w, b in member] for member in layers],
+        columns=columns,
+        preprocessor=state.preprocessor,
+    )

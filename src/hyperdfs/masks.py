@@ -1,0 +1,86 @@
+"""Which features are known: samplers of masks and the step from features to columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hyperdfs.errors import InputError
+
+
+def cardinality_uniform(n: int, n_features: int, generator: torch.Generator) -> Tensor:
+    """n masks with ``k ~ U{1..M}`` and then a uniform subset of size k: ``(n, M)`` of 0 and 1.
+
+    >>> cardinality_uniform(5, 3, torch.Generator().manual_seed(0)).sum(1).min() >= 1
+    tensor(True)
+    """
+    size = torch.randint(1, n_features + 1, (n, 1), generator=generator)
+    rank = torch.rand(n, n_features, generator=generator).argsort(1).argsort(1)
+    return (rank < size).float()
+
+
+class MaskSampler:
+    """Cardinality-uniform masks, never one of `held_out`.
+
+    held_out : (h, M) array of masks to be withheld from training (the zero-shot test), or None.
+    """
+
+    def __init__(
+        self, n_features: int, generator: torch.Generator, *, held_out: np.ndarray | None = None
+    ) -> None:
+        self.n_features = n_features
+        self._generator = generator
+        self.held_out = mask_keys(np.asarray(held_out, bool)) if held_out is not None else set()
+        if len(self.held_out) >= 2**n_features - 1:
+            raise InputError(
+                f"At least one subset must stay for training, got {len(self.held_out)} distinct "
+                f"held-out subsets of {n_features} features; hold out fewer."
+            )
+
+    def sample(self, n: int) -> Tensor:
+        masks = cardinality_uniform(n, self.n_features, self._generator)
+        while self.held_out:
+            again = self.is_held_out(masks)
+            if not again.any():
+                break
+            masks[again] = cardinality_uniform(int(again.sum()), self.n_features, self._generator)
+        return masks
+
+    def is_held_out(self, masks: Tensor) -> Tensor:
+        """``(n, M) -> (n,)`` bool."""
+        packed = np.packbits(masks.detach().cpu().numpy() > 0.5, axis=1)
+        return torch.tensor([row.tobytes() in self.held_out for row in packed])
+
+
+def mask_keys(masks: np.ndarray) -> set[bytes]:
+    """The distinct rows of a boolean array as hashable keys."""
+    return {row.tobytes() for row in np.packbits(masks, axis=1)}
+
+
+class ColumnMap:
+    """Feature mask -> column mask: one feature owns one or more encoded columns.
+
+    column_group : (D,) feature of each column.
+    """
+
+    def __init__(self, column_group: np.ndarray, n_features: int) -> None:
+        self.n_features, self.n_columns = n_features, len(column_group)
+        self._group = torch.as_tensor(np.asarray(column_group, np.int64))
+        self._identity = np.array_equal(column_group, np.arange(n_features))
+
+    def expand(self, mask: Tensor) -> Tensor:
+        """``(..., M) -> (..., D)``, differentiable in the mask."""
+        return mask if self._identity else mask[..., self._group]
+
+
+def distinct_rows(masks: Tensor) -> tuple[Tensor, Tensor]:
+    """First index of every distinct mask, and for each row the number of its mask.
+
+    Masks repeat along a trajectory (all cases share the first purchase), and whatever depends on
+    the mask alone need be computed once.
+    """
+    packed = np.packbits(masks.detach().cpu().numpy() > 0.5, axis=1)
+    keys = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return torch.from_numpy(first), torch.from_numpy(inverse.ravel())

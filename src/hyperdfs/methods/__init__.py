@@ -1,0 +1,23 @@
+"""Registry: the name of a method -> how it is built and fitted."""
+
+from __future__ import annotations
+
+from hyperdfs.errors import InputError
+from hyperdfs.methods.base import Method, Model, Shape
+from hyperdfs.methods.hyper import HYPER_METHODS
+
+METHODS: dict[str, Method] = {method.name: method for method in HYPER_METHODS}
+
+
+def method_names() -> list[str]:
+    """Names that `DFSClassifier(method=...)`, the command line and the benchmark accept."""
+    return sorted(METHODS)
+
+
+def get_method(name: str) -> Method:
+    if name not in METHODS:
+        raise InputError(f"method must be one of {', '.join(method_names())}, got {name!r}.")
+    return METHODS[name]
+
+
+__all__ = ["METHODS", "Method", "Model", "Shape", "get_method", "method_names"]

@@ -1,0 +1,155 @@
+"""Hyper-DFS and HyperEns: the subset network, the learned selector and their two stages."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hyperdfs.config import HyperConfig
+from hyperdfs.errors import HyperDFSError
+from hyperdfs.masks import MaskSampler
+from hyperdfs.methods.base import Job, Method, Model, Shape
+from hyperdfs.nn.hyper import ConcatNet, HyperNet, SubsetNet
+from hyperdfs.nn.scoring import ScoreNet
+from hyperdfs.predictors.network import NetworkPredictor
+from hyperdfs.selectors.fixed import RandomSelector
+from hyperdfs.selectors.learned import LearnedSelector
+from hyperdfs.training.data import Rows
+from hyperdfs.training.joint_stage import fit_jointly
+from hyperdfs.training.loop import Diverged, History
+from hyperdfs.training.predictor_stage import fit_predictor
+
+WIDE = 100  # features from which on the tokens are wider
+ATTEMPTS = 3
+
+
+def build_net(shape: Shape, config: HyperConfig, members: int) -> SubsetNet:
+    """The predictor's network, freshly initialised."""
+    dim = 64 if shape.n_features > WIDE or shape.pixels else 32
+    compress_to = config.compress_to
+    if compress_to is None and shape.pixels:
+        compress_to = 16
+    common = {
+        "n_columns": shape.n_columns,
+        "n_features": shape.n_features,
+        "n_classes": shape.n_classes,
+        "members": members,
+        "encoder": config.encoder,
+        "encoder_layers": config.encoder_layers,
+        "token_dim": config.token_dim or dim,
+        "condition_dim": config.condition_dim or dim,
+        "primary": config.primary,
+        "compress_to": compress_to,
+    }
+    if config.hypernetwork:
+        return HyperNet(hyper_width=config.hyper_width, **common)
+    return ConcatNet(**common)
+
+
+def build(shape: Shape, config: HyperConfig, members: int) -> Model:
+    net = build_net(shape, config, members)
+    scores = ScoreNet(
+        n_columns=shape.n_columns, n_features=shape.n_features, hidden=config.selector_hidden
+    )
+    return Model(
+        NetworkPredictor(net), LearnedSelector(scores), {"predictor": net, "selector": scores}
+    )
+
+
+def build_random(shape: Shape, config: HyperConfig, members: int) -> Model:
+    net = build_net(shape, config, members)
+    return Model(NetworkPredictor(net), RandomSelector(), {"predictor": net})
+
+
+def batch_size(config: HyperConfig, n: int) -> int:
+    """The preset's, or about 30 steps an epoch, between 64 and 512 rows."""
+    return config.batch_size or int(np.clip(2 ** round(np.log2(n / 30)), 64, 512))
+
+
+def price_of(costs: np.ndarray, config: HyperConfig, train: Rows, max_budget: int) -> Tensor:
+    """Extra loss for each feature: cost_weight * H(y) / B_max for one that costs twice the mean.
+
+    Nothing when all cost the same. A mean purchase thus has to earn its share of what there is to
+    know about y.
+    """
+    shares = train.target.mean(0)
+    entropy = float(-(shares * shares.clamp_min(1e-12).log()).sum())
+    relative = costs / max(costs.mean(), 1e-12) - 1.0
+    return torch.tensor(config.cost_weight * entropy / max_budget * relative, dtype=torch.float32)
+
+
+def fit(job: Job, train: Rows, valid: Rows, *, joint: bool = True) -> Model:
+    """Both stages; a run that diverges starts again with a third of the step."""
+    for attempt in range(ATTEMPTS):
+        shrink = 3.0**-attempt
+        try:
+            return _attempt(job, train, valid, shrink=shrink, joint=joint)
+        except Diverged:
+            if attempt + 1 < ATTEMPTS:
+                warnings.warn(
+                    "Training diverged and starts again with a third of the learning rate.",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+    raise HyperDFSError(
+        f"Training diverged {ATTEMPTS} times, the last with a learning rate of "
+        f"{job.config.stage1_lr * shrink:.1e}; set a smaller stage1_lr or look for extreme values."
+    )
+
+
+def _attempt(job: Job, train: Rows, valid: Rows, *, shrink: float, joint: bool) -> Model:
+    config, shape = job.config, job.shape
+    generator = torch.Generator().manual_seed(job.seed)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(job.seed)
+        model = (build if joint else build_random)(shape, config, job.members).to(job.device)
+    sampler = MaskSampler(shape.n_features, generator, held_out=job.held_out)
+    net = model.modules["predictor"]
+    assert isinstance(net, SubsetNet)
+    size = batch_size(config, len(train))
+    history: History = fit_predictor(
+        net,
+        train,
+        valid,
+        config,
+        sampler=sampler,
+        batch_size=size,
+        learning_rate=config.stage1_lr * shrink,
+        generator=generator,
+        progress=job.progress,
+    )
+    if joint:
+        scores = model.modules["selector"]
+        assert isinstance(scores, ScoreNet)
+        history += fit_jointly(
+            net,
+            scores,
+            train,
+            valid,
+            config,
+            predictor=model.predictor,
+            policy=model.selector,
+            sampler=sampler,
+            max_budget=job.max_budget,
+            price=price_of(job.costs, config, train, job.max_budget).to(job.device),
+            batch_size=size,
+            learning_rate=config.stage2_lr * shrink,
+            generator=generator,
+            progress=job.progress,
+        )
+    model.history = history
+    return model
+
+
+def fit_random(job: Job, train: Rows, valid: Rows) -> Model:
+    return fit(job, train, valid, joint=False)
+
+
+HYPER_METHODS = [
+    Method("hyperdfs", "Hyper-DFS: hypernetwork predictor, learned selector", build, fit),
+    Method("hyperens", "HyperEns: five Hyper-DFS predictors, one selector", build, fit, 5),
+    Method("random", "Hyper-DFS's predictor under a random order", build_random, fit_random),
+]

@@ -1,0 +1,202 @@
+"""Attention blocks of the Set Transformer (Lee et al. 2019) for sets of mask tokens.
+
+Token i of a mask is ``t_i = m_i E1_i + (1 - m_i) E0_i``: only 2M distinct tokens exist. The blocks
+below use that, and are algebraically equal to the textbook form (tests/nn/textbook.py).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import scaled_dot_product_attention
+
+from hyperdfs.nn.members import MemberLinear, MemberNorm
+
+
+class MultiheadBlock(nn.Module):
+    """Parameters of one MAB and the part of it that follows the attention.
+
+    ``O = LN(Q' + Att(Q', K', V'))``, ``out = LN(O + ReLU(O W_o + b))``
+    """
+
+    def __init__(self, members: int, dim: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.query = MemberLinear(members, dim, dim)
+        self.key = MemberLinear(members, dim, dim)
+        self.value = MemberLinear(members, dim, dim)
+        self.out = MemberLinear(members, dim, dim)
+        self.norm_attended = MemberNorm(members, dim)
+        self.norm_out = MemberNorm(members, dim)
+
+    def finish(self, query: Tensor, attended: Tensor) -> Tensor:
+        """Residual, norm and feed-forward of the block, for ``(E, ..., dim)``."""
+        o = self.norm_attended(query + attended)
+        feed = self.out(o.flatten(1, -2)).view_as(o)
+        return self.norm_out(o + torch.relu(feed))
+
+    def split(self, x: Tensor) -> Tensor:
+        """``(..., n, dim) -> (..., heads, n, dim / heads)``"""
+        return x.unflatten(-1, (self.heads, -1)).transpose(-3, -2)
+
+    def merge(self, x: Tensor) -> Tensor:
+        return x.transpose(-3, -2).flatten(-2)
+
+
+class _MaskProduct(torch.autograd.Function):
+    """``mask @ (on - off)`` whose mask gradient is that of the token interpolation.
+
+    For masks of zeros and ones the sum over tokens of f(t_i) is linear in the mask, but its
+    derivative along ``t_i = m_i E1_i + (1 - m_i) E0_i`` is f'(t_i)(E1_i - E0_i), not the secant
+    ``on - off``. ``slope_on`` and ``slope_off`` hold that derivative at the two states.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, mask: Tensor, change: Tensor, slope_on: Tensor, slope_off: Tensor
+    ) -> Tensor:
+        ctx.save_for_backward(mask, slope_on, slope_off)
+        return mask.expand(change.shape[0], -1, -1) @ change
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> tuple[Tensor | None, Tensor, None, None]:
+        (grad,) = grads
+        mask, slope_on, slope_off = ctx.saved_tensors
+        grad_mask = None
+        if ctx.needs_input_grad[0]:
+            on = grad @ slope_on.mT
+            off = grad @ slope_off.mT
+            grad_mask = (off + mask * (on - off)).sum_to_size(mask.shape)
+        return grad_mask, mask.expand(grad.shape[0], -1, -1).mT @ grad, None, None
+
+
+class InducedAttention(nn.Module):
+    """First half of an ISAB over mask tokens, ``MAB(P, tokens)``, as products with the mask.
+
+    With ``A_s = exp(score)`` for token state s, numerator and denominator of the softmax are
+    ``mask @ (A1 v1 - A0 v0) + sum A0 v0`` and ``mask @ (A1 - A0) + sum A0``.
+
+    tangent : take the mask gradient along the token interpolation, as the paper does; otherwise
+        the secant, which is the effect of switching the feature on or off.
+
+    **Shape**: presence and absence tables ``(E, M, dim)``, mask ``(E or 1, n, M)`` ->
+    ``(E, n, n_inducing, dim)``
+    """
+
+    def __init__(
+        self, members: int, dim: int, heads: int, n_inducing: int, *, tangent: bool
+    ) -> None:
+        super().__init__()
+        self.tangent = tangent
+        self.block = MultiheadBlock(members, dim, heads)
+        bound = math.sqrt(6.0 / (n_inducing + dim))  # Xavier uniform
+        self.inducing = nn.Parameter(torch.empty(members, n_inducing, dim).uniform_(-bound, bound))
+
+    def forward(self, presence: Tensor, absence: Tensor, mask: Tensor) -> Tensor:
+        block = self.block
+        queries = block.query(self.inducing)
+        heads = block.split(queries) / math.sqrt(queries.shape[-1])
+        scores = [heads @ block.split(block.key(t)).mT for t in (presence, absence)]
+        # One constant per inducing point keeps exp in range and cancels in the quotient.
+        top = torch.stack([s.detach().amax(-1, keepdim=True) for s in scores]).amax(0)
+        on, off = (torch.exp(s - top) for s in scores)  # (E, heads, I, M)
+        value_on, value_off = (block.split(block.value(t)) for t in (presence, absence))
+        weighted_on, weighted_off = _weighted(on, value_on), _weighted(off, value_off)
+        slopes: tuple[Tensor, Tensor] | None = None
+        if self.tangent and mask.requires_grad:
+            with torch.no_grad():
+                rise = scores[0] - scores[1]
+                slopes = (
+                    self._slope(on, rise, value_on, value_on - value_off),
+                    self._slope(off, rise, value_off, value_on - value_off),
+                )
+        change = torch.cat([_rows(weighted_on - weighted_off), _rows(on - off)], -1)
+        start = torch.cat([_rows(weighted_off), _rows(off)], -1).sum(1, keepdim=True)
+        if slopes is None:
+            total = torch.baddbmm(start, mask.expand(change.shape[0], -1, -1), change)
+        else:
+            total = start + _MaskProduct.apply(mask, change, *slopes)
+        n_weights = block.heads * self.inducing.shape[1]
+        shape = (block.heads, self.inducing.shape[1], -1)
+        numerator = total[..., :-n_weights].unflatten(-1, shape)
+        denominator = total[..., -n_weights:].unflatten(-1, shape)
+        attended = block.merge(numerator / denominator)
+        return block.finish(queries.unsqueeze(1), attended)
+
+    @staticmethod
+    def _slope(weight: Tensor, rise: Tensor, value: Tensor, change: Tensor) -> Tensor:
+        """d/dm of (exp(s) v, exp(s)) along the interpolation, at one token state."""
+        steep = weight * rise
+        return torch.cat(
+            [_rows(_weighted(steep, value) + _weighted(weight, change)), _rows(steep)], -1
+        )
+
+
+def _weighted(weight: Tensor, value: Tensor) -> Tensor:
+    """``(E, heads, I, M), (E, heads, M, dh) -> (E, heads, I, dh, M)``"""
+    return weight.unsqueeze(-2) * value.mT.unsqueeze(2)
+
+
+def _rows(table: Tensor) -> Tensor:
+    """``(E, ..., M) -> (E, M, everything else)``"""
+    return table.flatten(1, -2).mT
+
+
+class TokenAttention(nn.Module):
+    """Second half of an ISAB, ``MAB(tokens, induced)``: every token looks at the induced points.
+
+    **Shape**: projected queries ``(E, n, M, dim)``, induced ``(E, n, I, dim)`` ->
+    ``(E, n, M, dim)``
+    """
+
+    def __init__(self, members: int, dim: int, heads: int) -> None:
+        super().__init__()
+        self.block = MultiheadBlock(members, dim, heads)
+
+    def project(self, tokens: Tensor) -> Tensor:
+        return self.block.query(tokens.flatten(1, -2)).view_as(tokens)
+
+    def forward(self, queries: Tensor, induced: Tensor) -> Tensor:
+        block = self.block
+        flat = induced.flatten(1, 2)
+        keys, values = (f(flat).view_as(induced) for f in (block.key, block.value))
+        attended = scaled_dot_product_attention(
+            block.split(queries),
+            block.split(keys),
+            block.split(values),
+            scale=1.0 / math.sqrt(queries.shape[-1]),
+        )
+        return block.finish(queries, block.merge(attended))
+
+
+class InducedSetBlock(nn.Module):
+    """A whole ISAB for tokens that differ from sample to sample (every layer after the first).
+
+    **Shape**: ``(E, n, M, dim) -> (E, n, M, dim)``
+    """
+
+    def __init__(self, members: int, dim: int, heads: int, n_inducing: int) -> None:
+        super().__init__()
+        self.block = MultiheadBlock(members, dim, heads)
+        bound = math.sqrt(6.0 / (n_inducing + dim))
+        self.inducing = nn.Parameter(torch.empty(members, n_inducing, dim).uniform_(-bound, bound))
+        self.tokens = TokenAttention(members, dim, heads)
+
+    def forward(self, x: Tensor) -> Tensor:
+        block = self.block
+        queries = block.query(self.inducing)
+        flat = x.flatten(1, 2)
+        keys, values = (f(flat).view_as(x) for f in (block.key, block.value))
+        attended = scaled_dot_product_attention(
+            block.split(queries).unsqueeze(1).expand(-1, x.shape[1], -1, -1, -1),
+            block.split(keys),
+            block.split(values),
+            scale=1.0 / math.sqrt(x.shape[-1]),
+        )
+        induced = block.finish(
+            queries.unsqueeze(1).expand(-1, x.shape[1], -1, -1), block.merge(attended)
+        )
+        return self.tokens(self.tokens.project(x), induced)

@@ -1,0 +1,125 @@
+"""Subset encoders: mask -> conditioning vector z, ``(E or 1, n, M) -> (E, n, d')``."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from hyperdfs.nn.attention import InducedAttention, InducedSetBlock, TokenAttention
+from hyperdfs.nn.members import MemberMLP
+
+
+class TokenTables(nn.Module):
+    """Presence and absence embeddings, drawn with one variance (an assumption of the paper's
+    Proposition on weight scale)."""
+
+    def __init__(self, members: int, n_features: int, dim: int) -> None:
+        super().__init__()
+        shape, std = (members, n_features, dim), 1.0 / math.sqrt(dim)
+        self.presence = nn.Parameter(torch.randn(shape) * std)
+        self.absence = nn.Parameter(torch.randn(shape) * std)
+
+
+class SetTransformerEncoder(nn.Module):
+    """The paper's encoder: token tables, a stack of ISABs, sum over all M tokens, output net."""
+
+    def __init__(
+        self,
+        members: int,
+        n_features: int,
+        *,
+        dim: int,
+        out_dim: int,
+        layers: int = 2,
+        heads: int = 4,
+        n_inducing: int = 16,
+    ) -> None:
+        super().__init__()
+        n_inducing = min(n_inducing, n_features)
+        self.tables = TokenTables(members, n_features, dim)
+        self.induced = InducedAttention(members, dim, heads, n_inducing, tangent=True)
+        self.tokens = TokenAttention(members, dim, heads)
+        self.more = nn.ModuleList(
+            InducedSetBlock(members, dim, heads, n_inducing) for _ in range(layers - 1)
+        )
+        self.output = MemberMLP(members, (dim, dim, out_dim))
+
+    def forward(self, mask: Tensor) -> Tensor:
+        presence, absence = self.tables.presence, self.tables.absence
+        induced = self.induced(presence, absence, mask)
+        query_on, query_off = (self.tokens.block.query(t) for t in (presence, absence))
+        change = (query_on - query_off).unsqueeze(1)
+        queries = torch.addcmul(query_off.unsqueeze(1), mask.unsqueeze(-1), change)
+        x = self.tokens(queries, induced)
+        for block in self.more:
+            x = block(x)
+        return self.output(x.sum(2))
+
+
+class InducingPoolEncoder(nn.Module):
+    """The cheap member of the family: the induced points of one ISAB are summed, not its tokens.
+
+    Linear in the mask up to the pooling, so its cost hardly grows with M.
+    """
+
+    def __init__(
+        self,
+        members: int,
+        n_features: int,
+        *,
+        dim: int,
+        out_dim: int,
+        heads: int = 4,
+        n_inducing: int = 16,
+    ) -> None:
+        super().__init__()
+        n_inducing = min(n_inducing, n_features)
+        self.tables = TokenTables(members, n_features, dim)
+        self.induced = InducedAttention(members, dim, heads, n_inducing, tangent=False)
+        self.output = MemberMLP(members, (dim, dim, out_dim))
+
+    def forward(self, mask: Tensor) -> Tensor:
+        induced = self.induced(self.tables.presence, self.tables.absence, mask)
+        return self.output(induced.sum(2))
+
+
+class DeepSetsEncoder(nn.Module):
+    """Ablation: a per-token MLP in place of the ISABs. Its sum over tokens is linear in the mask."""
+
+    def __init__(self, members: int, n_features: int, *, dim: int, out_dim: int) -> None:
+        super().__init__()
+        self.tables = TokenTables(members, n_features, dim)
+        self.per_token = MemberMLP(members, (dim, dim, dim))
+        self.output = MemberMLP(members, (dim, dim, out_dim))
+
+    def forward(self, mask: Tensor) -> Tensor:
+        on = self.per_token(self.tables.presence)
+        off = self.per_token(self.tables.absence)
+        start = off.sum(1, keepdim=True)
+        return self.output(torch.baddbmm(start, mask.expand(on.shape[0], -1, -1), on - off))
+
+
+class RawMaskEncoder(nn.Module):
+    """Ablation: the mask itself is the condition; nothing is learned."""
+
+    def forward(self, mask: Tensor) -> Tensor:
+        return mask
+
+
+def make_encoder(
+    kind: str, members: int, n_features: int, *, dim: int, out_dim: int, layers: int
+) -> tuple[nn.Module, int]:
+    """The encoder named `kind` and the width of its output."""
+    if kind == "set_transformer":
+        return SetTransformerEncoder(
+            members, n_features, dim=dim, out_dim=out_dim, layers=layers
+        ), out_dim
+    if kind == "inducing_pool":
+        return InducingPoolEncoder(members, n_features, dim=dim, out_dim=out_dim), out_dim
+    if kind == "deep_sets":
+        return DeepSetsEncoder(members, n_features, dim=dim, out_dim=out_dim), out_dim
+    if kind == "raw_mask":
+        return RawMaskEncoder(), n_features
+    raise ValueError(f"unknown encoder {kind!r}")

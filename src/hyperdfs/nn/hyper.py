@@ -1,0 +1,247 @@
+"""The hypernetwork and the primary network whose weights it generates."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from hyperdfs.nn.encoders import make_encoder
+from hyperdfs.nn.members import MemberLinear, MemberMLP
+
+
+class Output(NamedTuple):
+    """What the losses need of one pass over n masks (or samples, one mask each)."""
+
+    logits: Tensor
+    condition: Tensor  # z̃ without noise, (E, n, d')
+    code: Tensor  # [hidden vector of the hypernetwork, 1], (E, n, H + 1)
+
+
+class HyperLinear(nn.Module):
+    """A layer of the primary network: its weights are ``theta = code · table``, never stored.
+
+    Row ``n_in`` of the table generates the bias (its input is the constant 1), entry H of a row is
+    the head's own bias (its code is the constant 1).
+
+    **Shape**: table ``(E, n_in + 1, H + 1, n_out)``
+    """
+
+    def __init__(self, members: int, hyper_width: int, n_in: int, n_out: int) -> None:
+        super().__init__()
+        table = torch.zeros(members, n_in + 1, hyper_width + 1, n_out)
+        # Hyperfan-in (Chang et al. 2020): the codes have second moment 1/2 per unit, so this gives
+        # generated weights of variance 1 / n_in and biases of 0.
+        table[:, :-1, :-1].normal_(std=math.sqrt(2.0 / (n_in * hyper_width)))
+        self.table = nn.Parameter(table)
+        self.n_in, self.n_out = n_in, n_out
+
+    def forward(self, x: Tensor, code: Tensor) -> Tensor:
+        """One mask per row: ``(E or 1, n, n_in), (E, n, H + 1) -> (E, n, n_out)``.
+
+        Contracts the input with the table first: one matrix product, no weights per row.
+        """
+        members, rows = self.table.shape[:2]
+        flat = self.table.view(members, rows, -1)
+        inputs = x.expand(members, -1, -1)
+        mixed = torch.baddbmm(flat[:, -1:], inputs, flat[:, :-1])
+        mixed = mixed.view(members, x.shape[1], -1, self.n_out)
+        return torch.matmul(code.unsqueeze(-2), mixed).squeeze(-2)
+
+    def grouped(self, x: Tensor, code: Tensor) -> Tensor:
+        """K masks, b rows each: ``(E or 1, K, b, n_in), (E, K, H + 1) -> (E, K, b, n_out)``."""
+        weight, bias = self.generate(code)
+        return torch.matmul(x, weight) + bias
+
+    def generate(self, code: Tensor) -> tuple[Tensor, Tensor]:
+        """The weights of K masks: ``(E, K, n_in, n_out)`` and ``(E, K, 1, n_out)``."""
+        theta = torch.matmul(code.unsqueeze(1), self.table).transpose(1, 2)
+        return theta[:, :, :-1], theta[:, :, -1:]
+
+    def gram(self) -> Tensor:
+        """``G`` with ``|theta|^2 = code' G code``, so that norms need no theta: (E, H+1, H+1)."""
+        flat = self.table.transpose(2, 3).flatten(1, 2)
+        return flat.mT @ flat
+
+
+class SubsetNet(nn.Module):
+    """A classifier of any subset of features, for E members: mask -> code, (x, code) -> logits.
+
+    x carries zeros where nothing is observed. Masks repeat, so the code is computed per distinct
+    mask and then serves one row (`rows`) or a group of rows (`groups`).
+    """
+
+    def __init__(
+        self,
+        *,
+        n_columns: int,
+        n_features: int,
+        n_classes: int,
+        members: int = 1,
+        encoder: str = "set_transformer",
+        encoder_layers: int = 2,
+        token_dim: int = 32,
+        condition_dim: int = 32,
+        compress_to: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.members, self.n_classes = members, n_classes
+        self.encoder, self.condition_dim = make_encoder(
+            encoder,
+            members,
+            n_features,
+            dim=token_dim,
+            out_dim=condition_dim,
+            layers=encoder_layers,
+        )
+        self.compressor: MemberMLP | None = None
+        self.n_inputs = n_columns
+        if compress_to is not None:
+            self.compressor = MemberMLP(members, (n_columns, 128, compress_to))
+            self.n_inputs = compress_to
+
+    def code(self, condition: Tensor) -> Tensor:
+        """Unit condition vectors -> what the classifier is built from, ``(E, n, anything)``."""
+        raise NotImplementedError
+
+    def classify_rows(self, x: Tensor, code: Tensor) -> Tensor:
+        """``(E or 1, n, D), (E, n, ...) -> (E, n, C)``"""
+        raise NotImplementedError
+
+    def classify_groups(self, x: Tensor, code: Tensor) -> Tensor:
+        """``(E or 1, K, b, D), (E, K, ...) -> (E, K, b, C)``"""
+        raise NotImplementedError
+
+    def classifier_layers(self, code: Tensor) -> list[tuple[Tensor, Tensor]]:
+        """The classifier of one mask, ``(E, 1, ...)``, as weights (E, n_in, n_out) and biases
+        (E, 1, n_out) on top of the compressor."""
+        raise NotImplementedError
+
+    def specialise(self, mask: Tensor, columns: Tensor) -> list[list[tuple[Tensor, Tensor]]]:
+        """Per member the layers of the classifier of one mask, for the known columns alone.
+
+        Unknown inputs are 0, so their rows of the first layer can go.
+        """
+        layers = self.classifier_layers(self.encode(mask)[1])
+        if self.compressor is not None:
+            layers = [(layer.weight, layer.bias) for layer in self.compressor.layers] + layers
+        layers[0] = (layers[0][0][:, columns], layers[0][1])
+        return [[(w[e], b[e, 0]) for w, b in layers] for e in range(self.members)]
+
+    def encode(
+        self, mask: Tensor, *, noise: float = 0.0, generator: torch.Generator | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """z̃ and the code. Noise shakes z *before* normalisation and reaches the code only."""
+        z: Tensor = self.encoder(mask).expand(self.members, -1, -1)
+        clean = unit(z)
+        if noise == 0.0:
+            return clean, self.code(clean)
+        shake = torch.randn(z.shape, generator=generator, device=z.device)
+        return clean, self.code(unit(z + noise * shake))
+
+    def forward(
+        self,
+        x: Tensor,
+        mask: Tensor,
+        *,
+        noise: float = 0.0,
+        generator: torch.Generator | None = None,
+    ) -> Output:
+        """One mask per row: ``(E or 1, n, D), (E or 1, n, M) -> (E, n, C)``."""
+        condition, code = self.encode(mask, noise=noise, generator=generator)
+        return Output(self.classify_rows(x, code), condition, code)
+
+    def grouped(
+        self,
+        x: Tensor,
+        masks: Tensor,
+        *,
+        noise: float = 0.0,
+        generator: torch.Generator | None = None,
+    ) -> Output:
+        """K masks, b rows each: ``(E or 1, K, b, D), (E or 1, K, M) -> (E, K, b, C)``."""
+        condition, code = self.encode(masks, noise=noise, generator=generator)
+        return Output(self.classify_groups(x, code), condition, code)
+
+    def _compress(self, x: Tensor) -> Tensor:
+        if self.compressor is None:
+            return x
+        return self.compressor(x.flatten(1, -2)).unflatten(1, x.shape[1:-1])
+
+
+class HyperNet(SubsetNet):
+    """The paper's predictor: subset encoder, hypernetwork, primary network.
+
+    The mask reaches the classifier only through the generated weights.
+
+    >>> net = HyperNet(n_columns=4, n_features=4, n_classes=3)
+    >>> net(torch.zeros(1, 5, 4), torch.ones(1, 5, 4)).logits.shape
+    torch.Size([1, 5, 3])
+    """
+
+    def __init__(
+        self, *, hyper_width: int = 128, primary: Sequence[int] = (64,), **shape: Any
+    ) -> None:
+        super().__init__(**shape)
+        self.hidden = MemberLinear(self.members, self.condition_dim, hyper_width)
+        # |z̃| = 1, so unit variance here gives pre-activations of unit variance.
+        nn.init.normal_(self.hidden.weight)
+        nn.init.zeros_(self.hidden.bias)
+        widths = (self.n_inputs, *primary, self.n_classes)
+        self.primary = nn.ModuleList(
+            HyperLinear(self.members, hyper_width, n_in, n_out)
+            for n_in, n_out in zip(widths[:-1], widths[1:], strict=True)
+        )
+
+    def code(self, condition: Tensor) -> Tensor:
+        hidden = torch.relu(self.hidden(condition))
+        return torch.cat([hidden, torch.ones_like(hidden[..., :1])], -1)
+
+    def classify_rows(self, x: Tensor, code: Tensor) -> Tensor:
+        x = self._compress(x)
+        for i, layer in enumerate(self.primary):
+            x = layer(torch.relu(x) if i else x, code)
+        return x
+
+    def classify_groups(self, x: Tensor, code: Tensor) -> Tensor:
+        x = self._compress(x)
+        for i, layer in enumerate(self.primary):
+            x = layer.grouped(torch.relu(x) if i else x, code)
+        return x
+
+    def classifier_layers(self, code: Tensor) -> list[tuple[Tensor, Tensor]]:
+        generated = [layer.generate(code) for layer in self.primary]
+        return [(weight[:, 0], bias[:, 0]) for weight, bias in generated]
+
+
+class ConcatNet(SubsetNet):
+    """Ablation without a hypernetwork: one MLP on ``[x̃ ; z̃]``, same encoder."""
+
+    def __init__(self, *, primary: Sequence[int] = (64,), **shape: Any) -> None:
+        super().__init__(**shape)
+        widths = (self.n_inputs + self.condition_dim, *primary, self.n_classes)
+        self.body = MemberMLP(self.members, widths)
+
+    def code(self, condition: Tensor) -> Tensor:
+        return condition
+
+    def classify_rows(self, x: Tensor, code: Tensor) -> Tensor:
+        x = self._compress(x).expand(self.members, -1, -1)
+        return self.body(torch.cat([x, code], -1))
+
+    def classify_groups(self, x: Tensor, code: Tensor) -> Tensor:
+        per_row = code.repeat_interleave(x.shape[2], dim=1)
+        return self.classify_rows(x.flatten(1, 2), per_row).unflatten(1, x.shape[1:3])
+
+    def classifier_layers(self, code: Tensor) -> list[tuple[Tensor, Tensor]]:
+        first, *others = self.body.layers
+        known, condition = first.weight.split([self.n_inputs, self.condition_dim], 1)
+        start = (known, first.bias + code @ condition)
+        return [start, *((layer.weight, layer.bias) for layer in others)]
+
+
+def unit(z: Tensor) -> Tensor:
+    return z / (z.norm(dim=-1, keepdim=True) + 1e-8)

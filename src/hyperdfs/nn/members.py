@@ -1,0 +1,67 @@
+"""Layers with a leading member axis: E independent copies in one batched product."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+
+class MemberLinear(nn.Module):
+    """E linear layers side by side.
+
+    **Shape**: ``(E or 1, n, n_in) -> (E, n, n_out)``
+
+    >>> MemberLinear(3, 4, 2)(torch.zeros(1, 5, 4)).shape
+    torch.Size([3, 5, 2])
+    """
+
+    def __init__(self, members: int, n_in: int, n_out: int) -> None:
+        super().__init__()
+        bound = 1.0 / math.sqrt(n_in)
+        self.weight = nn.Parameter(torch.empty(members, n_in, n_out).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.empty(members, 1, n_out).uniform_(-bound, bound))
+
+    def forward(self, x: Tensor) -> Tensor:
+        members = self.weight.shape[0]
+        if x.shape[0] != members:
+            x = x.expand(members, *x.shape[1:])
+        return torch.baddbmm(self.bias, x, self.weight)
+
+
+class MemberNorm(nn.Module):
+    """Layer normalisation with a gain and shift per member, for ``(E, ..., n)``."""
+
+    def __init__(self, members: int, n: int) -> None:
+        super().__init__()
+        self.n = n
+        self.weight = nn.Parameter(torch.ones(members, n))
+        self.bias = nn.Parameter(torch.zeros(members, n))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if self.weight.shape[0] == 1:  # the fused kernel, where one gain serves all
+            return nn.functional.layer_norm(x, (self.n,), self.weight[0], self.bias[0])
+        shape = (self.weight.shape[0], *([1] * (x.dim() - 2)), self.n)
+        normed = nn.functional.layer_norm(x, (self.n,))
+        return torch.addcmul(self.bias.view(shape), normed, self.weight.view(shape))
+
+
+class MemberMLP(nn.Module):
+    """E multilayer perceptrons with ReLU between the layers and none at the end.
+
+    **Shape**: ``(E or 1, n, widths[0]) -> (E, n, widths[-1])``
+    """
+
+    def __init__(self, members: int, widths: Sequence[int]) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(
+            MemberLinear(members, n_in, n_out)
+            for n_in, n_out in zip(widths[:-1], widths[1:], strict=True)
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        for i, layer in enumerate(self.layers):
+            x = layer(torch.relu(x) if i else x)
+        return x

@@ -1,0 +1,46 @@
+"""What `acquire` returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hyperdfs.errors import InputError
+
+
+@dataclass(frozen=True)
+class Acquisition:
+    """Simulated purchases for n rows, from nothing.
+
+    order : (n, budget) feature indices in the order of purchase, -1 after the last one.
+    proba : (n, budget + 1, C) class probabilities after 0..budget purchases.
+    cost : (n, budget + 1) money spent after 0..budget purchases.
+    """
+
+    order: np.ndarray
+    proba: np.ndarray
+    cost: np.ndarray
+    n_features: int
+
+    @property
+    def budget(self) -> int:
+        return self.order.shape[1]
+
+    def masks(self, budget: int) -> np.ndarray:
+        """(n, M) bool: what had been bought after `budget` purchases."""
+        if not 0 <= budget <= self.budget:
+            raise InputError(
+                f"budget must lie between 0 and the {self.budget} purchases of this run, "
+                f"got {budget}; acquire with a larger budget."
+            )
+        bought = np.zeros((len(self.order), self.n_features), bool)
+        rows, steps = np.nonzero(self.order[:, :budget] >= 0)
+        bought[rows, self.order[rows, steps]] = True
+        return bought
+
+
+def make_acquisition(order: np.ndarray, proba: np.ndarray, costs: np.ndarray) -> Acquisition:
+    paid = np.where(order >= 0, costs[order], 0.0)
+    spent = np.concatenate([np.zeros((len(order), 1)), np.cumsum(paid, axis=1)], axis=1)
+    return Acquisition(order, proba, spent, len(costs))

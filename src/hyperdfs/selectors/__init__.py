@@ -1,0 +1,1 @@
+"""What to buy next: one file per kind of selector."""

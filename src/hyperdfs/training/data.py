@@ -1,0 +1,83 @@
+"""What a stage trains on: encoded rows, what is known of them, soft targets and weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hyperdfs.masks import ColumnMap
+
+
+@dataclass(frozen=True)
+class Rows:
+    """n encoded rows.
+
+    x : (n, D), zeros where a cell is missing; observed : (n, M) of 0 and 1, or None when no cell
+    is missing; target : (n, C) class probabilities; weight : (n,) with mean 1.
+    """
+
+    x: Tensor
+    observed: Tensor | None
+    target: Tensor
+    weight: Tensor
+    columns: ColumnMap
+
+    def __len__(self) -> int:
+        return self.x.shape[0]
+
+    def take(self, index: Tensor) -> Rows:
+        observed = None if self.observed is None else self.observed[index]
+        return Rows(self.x[index], observed, self.target[index], self.weight[index], self.columns)
+
+    def available(self) -> Tensor:
+        """What can be bought, ``(n, M)``."""
+        if self.observed is not None:
+            return self.observed
+        return torch.ones(len(self), self.columns.n_features, device=self.x.device)
+
+
+def make_rows(
+    values: np.ndarray,
+    observed: np.ndarray,
+    target: np.ndarray,
+    weight: np.ndarray,
+    columns: ColumnMap,
+    device: torch.device | None = None,
+) -> Rows:
+    """Rows from plain arrays; weights are scaled to mean 1."""
+
+    def tensor(array: np.ndarray) -> Tensor:
+        return torch.as_tensor(array, dtype=torch.float32, device=device)
+
+    return Rows(
+        x=tensor(values),
+        observed=None if observed.all() else tensor(observed),
+        target=tensor(target),
+        weight=tensor(weight / weight.mean()),
+        columns=columns,
+    )
+
+
+def shuffled_batches(
+    n: int, size: int, *, multiple: int = 1, generator: torch.Generator
+) -> Iterator[Tensor]:
+    """Index batches of about `size` that cover 0..n-1; each length is a multiple of `multiple`.
+
+    The last one is filled up from the start of the permutation.
+    """
+    order = torch.randperm(n, generator=generator)
+    n_batches = max(1, round(n / size))
+    length = -(-n // n_batches)
+    length = -(-length // multiple) * multiple
+    for start in range(0, n, length):
+        index = order[start : start + length]
+        short = -len(index) % multiple
+        while short:
+            fill = order[:short]
+            index = torch.cat([index, fill])
+            short -= len(fill)
+        yield index

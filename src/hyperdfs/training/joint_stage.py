@@ -1,0 +1,168 @@
+"""Stage 2: selector and predictor jointly, through whole trajectories of purchases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from hyperdfs.acquisition import NEVER, Predictor, Selector, walk
+from hyperdfs.config import HyperConfig
+from hyperdfs.masks import ColumnMap, MaskSampler
+from hyperdfs.metrics import mean_log_loss, mean_macro_f1
+from hyperdfs.nn.hyper import HyperNet, SubsetNet
+from hyperdfs.nn.scoring import ScoreNet
+from hyperdfs.training.data import Rows, shuffled_batches
+from hyperdfs.training.loop import BestWeights, History, Progress, Trainer
+from hyperdfs.training.losses import collapse_loss, cross_entropy
+from hyperdfs.training.predictor_stage import random_subsets
+
+
+def gumbel_purchases(
+    selector: ScoreNet,
+    x: Tensor,
+    available: Tensor,
+    columns: ColumnMap,
+    lengths: Tensor,
+    *,
+    temperature: float,
+    generator: torch.Generator,
+) -> Tensor:
+    """The mask of each row after `lengths` purchases (sorted, longest first), with a gradient.
+
+    Straight-through Gumbel draws: ``a = onehot(argmax p) - sg(p) + p`` with
+    ``p = softmax((score + G) / T)``. Finished rows leave the batch, so only what still buys is
+    computed.
+    """
+    mask = torch.zeros(len(x), columns.n_features, device=x.device)
+    finished: list[Tensor] = []
+    for step in range(int(lengths[0])):
+        active = int((lengths > step).sum())
+        if active < len(mask):
+            finished.append(mask[active:])
+            mask, x, available = mask[:active], x[:active], available[:active]
+        scores = selector(x * columns.expand(mask), mask)
+        free = available * (1.0 - mask.detach())
+        scores = torch.where(free > 0.5, scores, NEVER)
+        uniform = torch.rand(scores.shape, generator=generator).clamp_(1e-9, 1.0 - 1e-7)
+        gumbel = -torch.log(-torch.log(uniform)).to(x.device)
+        soft = torch.softmax((scores + gumbel) / temperature, -1)
+        hard = torch.zeros_like(soft).scatter_(1, soft.argmax(1, keepdim=True), 1.0)
+        bought = (hard - soft).detach() + soft
+        # A row whose remaining cells are all missing stands still.
+        mask = mask + bought * (free.amax(1, keepdim=True) > 0.5)
+    return torch.cat([mask, *reversed(finished)])
+
+
+@dataclass
+class JointStep:
+    """The loss of one stage-2 batch."""
+
+    net: SubsetNet
+    selector: ScoreNet
+    config: HyperConfig
+    sampler: MaskSampler
+    max_budget: int
+    price: Tensor  # (M,) extra loss for buying a feature; zeros when all cost the same
+    generator: torch.Generator
+
+    def loss(self, rows: Rows, temperature: float) -> Tensor:
+        """Cross-entropy after ``tau ~ U{1..B}`` purchases, plus that of random subsets; (E,)."""
+        config = self.config
+        lengths = torch.randint(1, self.max_budget + 1, (len(rows),), generator=self.generator)
+        lengths = lengths.sort(descending=True).values
+        mask = gumbel_purchases(
+            self.selector,
+            rows.x,
+            rows.available(),
+            rows.columns,
+            lengths,
+            temperature=temperature,
+            generator=self.generator,
+        )
+        x = rows.x * rows.columns.expand(mask)
+        out = self.net(
+            x.unsqueeze(0), mask.unsqueeze(0), noise=config.noise, generator=self.generator
+        )
+        weight = rows.weight
+        if self.sampler.held_out:
+            weight = weight * ~self.sampler.is_held_out(mask)
+        loss = cross_entropy(out.logits, rows.target, weight) + (mask @ self.price).mean()
+        if config.collapse_weight and isinstance(self.net, HyperNet):
+            loss = loss + config.collapse_weight * collapse_loss(self.net, out)
+        if config.replay:
+            replayed, _ = random_subsets(
+                self.net,
+                rows,
+                self.sampler,
+                masks_per_batch=config.masks_per_batch,
+                noise=config.noise,
+                generator=self.generator,
+            )
+            loss = loss + replayed
+        return loss
+
+
+def fit_jointly(
+    net: SubsetNet,
+    selector: ScoreNet,
+    train: Rows,
+    valid: Rows,
+    config: HyperConfig,
+    *,
+    predictor: Predictor,
+    policy: Selector,
+    sampler: MaskSampler,
+    max_budget: int,
+    price: Tensor,
+    batch_size: int,
+    learning_rate: float,
+    generator: torch.Generator,
+    progress: Progress,
+) -> History:
+    """Train both networks; keep the epoch whose deterministic policy does best on `valid`."""
+    k = config.masks_per_batch
+    multiple = min(k, len(train)) if config.replay and k is not None else 1
+    steps, epochs = max(1, round(len(train) / batch_size)), config.stage2_epochs
+    step = JointStep(net, selector, config, sampler, max_budget, price, generator)
+    trainer = Trainer(
+        [(net, learning_rate, True), (selector, config.selector_lr, False)],
+        weight_decay=config.weight_decay,
+        clip=config.clip,
+        warmup_steps=0,
+        total_steps=epochs * steps,
+    )
+    best = BestWeights(nn.ModuleList([net, selector]), 1, config.stage2_patience)
+    labels = valid.target.argmax(1).numpy()
+    first, last = config.temperature
+    history: History = []
+    for epoch in range(epochs):
+        temperature = first + (last - first) * epoch / max(1, epochs - 1)
+        total, seen = 0.0, 0
+        for index in shuffled_batches(
+            len(train), batch_size, multiple=multiple, generator=generator
+        ):
+            loss = step.loss(train.take(index), temperature)
+            total, seen = total + float(loss.detach().mean()) * len(index), seen + len(index)
+            trainer.step(loss.sum())
+        path = walk(predictor, policy, valid.x, valid.available(), valid.columns, max_budget)
+        f1 = mean_macro_f1(labels, path.proba[:, min(2, max_budget) :])
+        log_loss = mean_log_loss(labels, path.proba[:, 1:], weight=valid.weight.numpy())
+        history.append(
+            {
+                "stage": 2,
+                "epoch": epoch,
+                "train_loss": total / seen,
+                "valid_loss": log_loss,
+                "valid_auac": f1,
+                "temperature": temperature,
+            }
+        )
+        progress("selector", epoch + 1, epochs)
+        score = log_loss if config.select_by == "log_loss" else -f1
+        if best.update(torch.tensor([np.nan_to_num(score, nan=np.inf)])):
+            break
+    best.restore()
+    return history

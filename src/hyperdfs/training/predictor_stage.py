@@ -1,0 +1,132 @@
+"""Stage 1: the predictor learns from random subsets."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from hyperdfs.config import HyperConfig
+from hyperdfs.masks import MaskSampler
+from hyperdfs.nn.hyper import HyperNet, Output, SubsetNet
+from hyperdfs.training.data import Rows, shuffled_batches
+from hyperdfs.training.loop import BestWeights, History, Progress, Trainer
+from hyperdfs.training.losses import collapse_loss, cross_entropy, scale_loss
+
+
+def random_subsets(
+    net: SubsetNet,
+    rows: Rows,
+    sampler: MaskSampler,
+    *,
+    masks_per_batch: int | None,
+    noise: float,
+    generator: torch.Generator,
+) -> tuple[Tensor, Output]:
+    """Cross-entropy per member on random subsets of a batch, K distinct masks where possible.
+
+    A missing cell cannot be in the subset. Rows with missing cells therefore have masks of their
+    own, and the K masks are shared only when the table is complete.
+    """
+    n, members = len(rows), net.members
+    k = n if masks_per_batch is None else min(masks_per_batch, n)
+    masks = sampler.sample(members * k).view(members, k, -1)
+    if rows.observed is None and k < n:
+        shape = (k, n // k)
+        x = rows.x.view(1, *shape, -1) * rows.columns.expand(masks).unsqueeze(2)
+        out = net.grouped(x, masks, noise=noise, generator=generator)
+        loss = cross_entropy(out.logits, rows.target.view(*shape, -1), rows.weight.view(shape))
+        return loss, out
+    masks = masks.repeat_interleave(n // k, dim=1)
+    if rows.observed is not None:
+        masks = masks * rows.observed
+    out = net(rows.x * rows.columns.expand(masks), masks, noise=noise, generator=generator)
+    return cross_entropy(out.logits, rows.target, rows.weight), out
+
+
+@dataclass
+class FixedMasks:
+    """Validation on subsets drawn once: fresh masks would make early stopping react to them."""
+
+    rows: Rows
+    masks: Tensor  # (n_masks, M)
+
+    @torch.inference_mode()
+    def loss(self, net: SubsetNet) -> Tensor:
+        """Mean cross-entropy per member, (E,)."""
+        rows, masks = self.rows, self.masks
+        if rows.observed is None:
+            x = rows.x * rows.columns.expand(masks).unsqueeze(1)
+            logits = net.grouped(x.unsqueeze(0), masks.unsqueeze(0)).logits
+            return cross_entropy(logits, rows.target, rows.weight)
+        losses = []
+        for mask in masks:
+            known = (mask * rows.observed).unsqueeze(0)
+            logits = net(rows.x * rows.columns.expand(known), known).logits
+            losses.append(cross_entropy(logits, rows.target, rows.weight))
+        return torch.stack(losses).mean(0)
+
+
+def fit_predictor(
+    net: SubsetNet,
+    train: Rows,
+    valid: Rows,
+    config: HyperConfig,
+    *,
+    sampler: MaskSampler,
+    batch_size: int,
+    learning_rate: float,
+    generator: torch.Generator,
+    progress: Progress,
+) -> History:
+    """Train every member, each to its own best epoch on fixed validation masks."""
+    k = config.masks_per_batch
+    multiple = min(k, len(train)) if k is not None else 1
+    steps = max(1, round(len(train) / batch_size))
+    trainer = Trainer(
+        [(net, learning_rate, True)],
+        weight_decay=config.weight_decay,
+        clip=config.clip,
+        warmup_steps=config.stage1_warmup * steps,
+        total_steps=config.stage1_epochs * steps,
+    )
+    check = FixedMasks(valid, sampler.sample(32))
+    best = BestWeights(net, net.members, config.stage1_patience)
+    history: History = []
+    for epoch in range(config.stage1_epochs):
+        scale = config.scale_weight * max(0.0, 1.0 - epoch / config.scale_epochs)
+        total, seen = 0.0, 0
+        for index in shuffled_batches(
+            len(train), batch_size, multiple=multiple, generator=generator
+        ):
+            loss, out = random_subsets(
+                net,
+                train.take(index),
+                sampler,
+                masks_per_batch=k,
+                noise=config.noise,
+                generator=generator,
+            )
+            total, seen = total + float(loss.detach().mean()) * len(index), seen + len(index)
+            if isinstance(net, HyperNet):
+                if scale:
+                    loss = loss + scale * scale_loss(net, out.code)
+                if config.collapse_weight:
+                    loss = loss + config.collapse_weight * collapse_loss(net, out)
+            trainer.step(loss.sum())
+        score = check.loss(net)
+        history.append(
+            {
+                "stage": 1,
+                "epoch": epoch,
+                "train_loss": total / seen,
+                "valid_loss": float(score.mean()),
+            }
+        )
+        progress("predictor", epoch + 1, config.stage1_epochs)
+        if best.update(torch.nan_to_num(score, nan=math.inf)):
+            break
+    best.restore()
+    return history
