@@ -184,6 +184,7 @@ def test_all_missing_markers_are_equal(style: str, marker: Any) -> None:
     marked.iloc[3] = pd.Series([marker] * 3, index=table.columns, dtype=object)
     prep = fitted(table, style=style)
     other = fitted(marked, style=style)
+    assert other.describe() == prep.describe()
     for impute in (True, False):
         expected = prep.transform(table, impute=impute)
         assert same(other.transform(marked, impute=impute), expected)

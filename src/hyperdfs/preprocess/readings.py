@@ -220,7 +220,8 @@ def _is_stored_as_numbers(dtype: Any) -> bool:
 
 
 def _infer_object_kind(name: Hashable, cells: pd.Series) -> str:
-    inferred = pd.api.types.infer_dtype(cells, skipna=True)
+    present = cells.dropna()
+    inferred = pd.api.types.infer_dtype(present, skipna=False)
     if inferred == "boolean":
         return "boolean"
     if inferred in _NUMBERS:
@@ -231,7 +232,6 @@ def _infer_object_kind(name: Hashable, cells: pd.Series) -> str:
         raise _complex(name)
     if inferred in _DATES:
         raise _not_a_feature(name, inferred)
-    present = [cell for cell in cells if not is_missing(cell)]
     for cell in present:
         _check_cell_type(cell, name)
     return "category" if any(isinstance(cell, str) for cell in present) else "number"
