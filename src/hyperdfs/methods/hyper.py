@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import torch
@@ -19,7 +20,7 @@ from hyperdfs.selectors.fixed import RandomSelector
 from hyperdfs.selectors.learned import LearnedSelector
 from hyperdfs.training.data import Rows
 from hyperdfs.training.joint_stage import fit_jointly
-from hyperdfs.training.loop import Diverged, History
+from hyperdfs.training.loop import DivergedError, History
 from hyperdfs.training.predictor_stage import fit_predictor
 
 WIDE = 100  # features from which on the tokens are wider
@@ -32,7 +33,7 @@ def build_net(shape: Shape, config: HyperConfig, members: int) -> SubsetNet:
     compress_to = config.compress_to
     if compress_to is None and shape.pixels:
         compress_to = 16
-    common = {
+    common: dict[str, Any] = {
         "n_columns": shape.n_columns,
         "n_features": shape.n_features,
         "n_classes": shape.n_classes,
@@ -87,7 +88,7 @@ def fit(job: Job, train: Rows, valid: Rows, *, joint: bool = True) -> Model:
         shrink = 3.0**-attempt
         try:
             return _attempt(job, train, valid, shrink=shrink, joint=joint)
-        except Diverged:
+        except DivergedError:
             if attempt + 1 < ATTEMPTS:
                 warnings.warn(
                     "Training diverged and starts again with a third of the learning rate.",

@@ -86,7 +86,7 @@ class InducingPoolEncoder(nn.Module):
 
 
 class DeepSetsEncoder(nn.Module):
-    """Ablation: a per-token MLP in place of the ISABs. Its sum over tokens is linear in the mask."""
+    """Ablation: a per-token MLP in place of the ISABs; its sum is linear in the mask."""
 
     def __init__(self, members: int, n_features: int, *, dim: int, out_dim: int) -> None:
         super().__init__()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import torch
@@ -127,7 +128,7 @@ class SubsetNet(nn.Module):
         """
         layers = self.classifier_layers(self.encode(mask)[1])
         if self.compressor is not None:
-            layers = [(layer.weight, layer.bias) for layer in self.compressor.layers] + layers
+            layers = self.compressor.affine() + layers
         layers[0] = (layers[0][0][:, columns], layers[0][1])
         return [[(w[e], b[e, 0]) for w, b in layers] for e in range(self.members)]
 
@@ -192,9 +193,12 @@ class HyperNet(SubsetNet):
         nn.init.zeros_(self.hidden.bias)
         widths = (self.n_inputs, *primary, self.n_classes)
         self.primary = nn.ModuleList(
-            HyperLinear(self.members, hyper_width, n_in, n_out)
-            for n_in, n_out in zip(widths[:-1], widths[1:], strict=True)
+            HyperLinear(self.members, hyper_width, n_in, n_out) for n_in, n_out in pairwise(widths)
         )
+
+    def layers(self) -> list[HyperLinear]:
+        """The layers of the primary network, first to last."""
+        return list(self.primary)  # type: ignore[arg-type]
 
     def code(self, condition: Tensor) -> Tensor:
         hidden = torch.relu(self.hidden(condition))
@@ -202,18 +206,18 @@ class HyperNet(SubsetNet):
 
     def classify_rows(self, x: Tensor, code: Tensor) -> Tensor:
         x = self._compress(x)
-        for i, layer in enumerate(self.primary):
+        for i, layer in enumerate(self.layers()):
             x = layer(torch.relu(x) if i else x, code)
         return x
 
     def classify_groups(self, x: Tensor, code: Tensor) -> Tensor:
         x = self._compress(x)
-        for i, layer in enumerate(self.primary):
+        for i, layer in enumerate(self.layers()):
             x = layer.grouped(torch.relu(x) if i else x, code)
         return x
 
     def classifier_layers(self, code: Tensor) -> list[tuple[Tensor, Tensor]]:
-        generated = [layer.generate(code) for layer in self.primary]
+        generated = [layer.generate(code) for layer in self.layers()]
         return [(weight[:, 0], bias[:, 0]) for weight, bias in generated]
 
 
@@ -237,10 +241,9 @@ class ConcatNet(SubsetNet):
         return self.classify_rows(x.flatten(1, 2), per_row).unflatten(1, x.shape[1:3])
 
     def classifier_layers(self, code: Tensor) -> list[tuple[Tensor, Tensor]]:
-        first, *others = self.body.layers
-        known, condition = first.weight.split([self.n_inputs, self.condition_dim], 1)
-        start = (known, first.bias + code @ condition)
-        return [start, *((layer.weight, layer.bias) for layer in others)]
+        (weight, bias), *others = self.body.affine()
+        known, condition = weight.split([self.n_inputs, self.condition_dim], 1)
+        return [(known, bias + code @ condition), *others]
 
 
 def unit(z: Tensor) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -57,9 +58,12 @@ class MemberMLP(nn.Module):
     def __init__(self, members: int, widths: Sequence[int]) -> None:
         super().__init__()
         self.layers = nn.ModuleList(
-            MemberLinear(members, n_in, n_out)
-            for n_in, n_out in zip(widths[:-1], widths[1:], strict=True)
+            MemberLinear(members, n_in, n_out) for n_in, n_out in pairwise(widths)
         )
+
+    def affine(self) -> list[tuple[Tensor, Tensor]]:
+        """Weights ``(E, n_in, n_out)`` and biases ``(E, 1, n_out)``, first layer first."""
+        return [(layer.weight, layer.bias) for layer in self.layers]  # type: ignore[misc]
 
     def forward(self, x: Tensor) -> Tensor:
         for i, layer in enumerate(self.layers):

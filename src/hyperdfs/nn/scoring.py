@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -14,9 +15,7 @@ class ScoreNet(nn.Module):
     def __init__(self, *, n_columns: int, n_features: int, hidden: Sequence[int] = (128, 128)):
         super().__init__()
         widths = (n_columns + n_features, *hidden)
-        self.hidden = nn.ModuleList(
-            nn.Linear(n_in, n_out) for n_in, n_out in zip(widths[:-1], widths[1:], strict=True)
-        )
+        self.hidden = nn.ModuleList(nn.Linear(n_in, n_out) for n_in, n_out in pairwise(widths))
         self.head = nn.Linear(widths[-1], n_features)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:

@@ -8,9 +8,9 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hyperdfs.acquisition import NEVER, Predictor, Selector, walk
+from hyperdfs.acquisition import Predictor, Selector, walk
 from hyperdfs.config import HyperConfig
-from hyperdfs.masks import ColumnMap, MaskSampler
+from hyperdfs.masks import MaskSampler
 from hyperdfs.metrics import mean_log_loss, mean_macro_f1
 from hyperdfs.nn.hyper import HyperNet, SubsetNet
 from hyperdfs.nn.scoring import ScoreNet
@@ -18,42 +18,7 @@ from hyperdfs.training.data import Rows, shuffled_batches
 from hyperdfs.training.loop import BestWeights, History, Progress, Trainer
 from hyperdfs.training.losses import collapse_loss, cross_entropy
 from hyperdfs.training.predictor_stage import random_subsets
-
-
-def gumbel_purchases(
-    selector: ScoreNet,
-    x: Tensor,
-    available: Tensor,
-    columns: ColumnMap,
-    lengths: Tensor,
-    *,
-    temperature: float,
-    generator: torch.Generator,
-) -> Tensor:
-    """The mask of each row after `lengths` purchases (sorted, longest first), with a gradient.
-
-    Straight-through Gumbel draws: ``a = onehot(argmax p) - sg(p) + p`` with
-    ``p = softmax((score + G) / T)``. Finished rows leave the batch, so only what still buys is
-    computed.
-    """
-    mask = torch.zeros(len(x), columns.n_features, device=x.device)
-    finished: list[Tensor] = []
-    for step in range(int(lengths[0])):
-        active = int((lengths > step).sum())
-        if active < len(mask):
-            finished.append(mask[active:])
-            mask, x, available = mask[:active], x[:active], available[:active]
-        scores = selector(x * columns.expand(mask), mask)
-        free = available * (1.0 - mask.detach())
-        scores = torch.where(free > 0.5, scores, NEVER)
-        uniform = torch.rand(scores.shape, generator=generator).clamp_(1e-9, 1.0 - 1e-7)
-        gumbel = -torch.log(-torch.log(uniform)).to(x.device)
-        soft = torch.softmax((scores + gumbel) / temperature, -1)
-        hard = torch.zeros_like(soft).scatter_(1, soft.argmax(1, keepdim=True), 1.0)
-        bought = (hard - soft).detach() + soft
-        # A row whose remaining cells are all missing stands still.
-        mask = mask + bought * (free.amax(1, keepdim=True) > 0.5)
-    return torch.cat([mask, *reversed(finished)])
+from hyperdfs.training.purchases import gumbel_purchases
 
 
 @dataclass

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 Progress = Callable[[str, int, int], None]  # stage, epochs done, epochs in all
 
 
-class Diverged(RuntimeError):
+class DivergedError(RuntimeError):
     """The loss became infinite or NaN; the caller restarts with a smaller step."""
 
 
@@ -54,7 +54,7 @@ class Trainer:
 
     def step(self, loss: Tensor) -> None:
         if not torch.isfinite(loss):
-            raise Diverged
+            raise DivergedError
         self.optimizer.zero_grad(set_to_none=True)
         loss.backward()
         for parameters, members in self._modules:

@@ -20,7 +20,7 @@ def scale_loss(net: HyperNet, code: Tensor) -> Tensor:
     ``|theta|^2 = code' G code`` with the layer's Gram matrix; (E,).
     """
     total = torch.zeros(code.shape[0], device=code.device)
-    for layer in net.primary:
+    for layer in net.layers():
         size = (layer.n_in + 1) * layer.n_out
         mean_square = ((code @ layer.gram()) * code).sum(-1) / size
         total = total + (mean_square - 1.0 / layer.n_in).square().mean(1)
@@ -36,7 +36,7 @@ def collapse_loss(net: HyperNet, out: Output) -> Tensor:
     spread = out.condition.var(1, unbiased=False).mean(-1)
     centred = out.code - out.code.mean(1, keepdim=True)
     covariance = centred.mT @ centred / out.code.shape[1]
-    size = sum((layer.n_in + 1) * layer.n_out for layer in net.primary)
-    target = sum(layer.n_out for layer in net.primary) / size
-    variance = sum((layer.gram() * covariance).sum((1, 2)) for layer in net.primary) / size
+    size = sum((layer.n_in + 1) * layer.n_out for layer in net.layers())
+    target = sum(layer.n_out for layer in net.layers()) / size
+    variance = sum((layer.gram() * covariance).sum((1, 2)) for layer in net.layers()) / size
     return -spread - torch.clamp(torch.as_tensor(variance), max=10.0 * target)
