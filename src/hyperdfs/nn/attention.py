@@ -96,6 +96,17 @@ class InducedAttention(nn.Module):
         self.inducing = nn.Parameter(torch.empty(members, n_inducing, dim).uniform_(-bound, bound))
 
     def forward(self, presence: Tensor, absence: Tensor, mask: Tensor) -> Tensor:
+        block, n_inducing = self.block, self.inducing.shape[1]
+        total = self.total(presence, absence, mask)
+        n_weights = block.heads * n_inducing
+        shape = (block.heads, n_inducing, -1)
+        numerator = total[..., :-n_weights].unflatten(-1, shape)
+        denominator = total[..., -n_weights:].unflatten(-1, shape)
+        attended = block.merge(numerator / denominator)
+        return block.finish(block.query(self.inducing).unsqueeze(1), attended)
+
+    def total(self, presence: Tensor, absence: Tensor, mask: Tensor) -> Tensor:
+        """Numerators and denominators of the softmax, ``(E, n, heads I dh + heads I)``."""
         block = self.block
         queries = block.query(self.inducing)
         heads = block.split(queries) / math.sqrt(queries.shape[-1])
@@ -116,15 +127,9 @@ class InducedAttention(nn.Module):
         change = torch.cat([_rows(weighted_on - weighted_off), _rows(on - off)], -1)
         start = torch.cat([_rows(weighted_off), _rows(off)], -1).sum(1, keepdim=True)
         if slopes is None:
-            total = torch.baddbmm(start, mask.expand(change.shape[0], -1, -1), change)
-        else:
-            total = start + _MaskProduct.apply(mask, change, *slopes)
-        n_weights = block.heads * self.inducing.shape[1]
-        shape = (block.heads, self.inducing.shape[1], -1)
-        numerator = total[..., :-n_weights].unflatten(-1, shape)
-        denominator = total[..., -n_weights:].unflatten(-1, shape)
-        attended = block.merge(numerator / denominator)
-        return block.finish(queries.unsqueeze(1), attended)
+            return torch.baddbmm(start, mask.expand(change.shape[0], -1, -1), change)
+        product: Tensor = _MaskProduct.apply(mask, change, *slopes)
+        return start + product
 
     @staticmethod
     def _slope(weight: Tensor, rise: Tensor, value: Tensor, change: Tensor) -> Tensor:

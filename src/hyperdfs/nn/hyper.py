@@ -128,7 +128,10 @@ class SubsetNet(nn.Module):
         """
         layers = self.classifier_layers(self.encode(mask)[1])
         if self.compressor is not None:
-            layers = self.compressor.affine() + layers
+            # No ReLU follows the compressor's last layer: it merges with the one after it.
+            *before, (weight, bias) = self.compressor.affine()
+            merged = (weight @ layers[0][0], bias @ layers[0][0] + layers[0][1])
+            layers = [*before, merged, *layers[1:]]
         layers[0] = (layers[0][0][:, columns], layers[0][1])
         return [[(w[e], b[e, 0]) for w, b in layers] for e in range(self.members)]
 

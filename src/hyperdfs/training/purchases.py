@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor
 
 from hyperdfs.acquisition import NEVER
 from hyperdfs.masks import ColumnMap
 from hyperdfs.nn.scoring import ScoreNet
+
+
+def gumbel_noise(
+    shape: Sequence[int], generator: torch.Generator, *, dtype: torch.dtype = torch.float32
+) -> Tensor:
+    """``-log(Exp(1))``, drawn on the CPU so that every device sees the same purchases."""
+    waiting = torch.empty(tuple(shape), dtype=dtype).exponential_(generator=generator)
+    return waiting.clamp_(1e-30).log_().neg_()
 
 
 def gumbel_purchases(
@@ -26,7 +36,7 @@ def gumbel_purchases(
     ``p = softmax((score + G) / T)``. Finished rows leave the batch, so only what still buys is
     computed.
     """
-    mask = torch.zeros(len(x), columns.n_features, device=x.device)
+    mask = x.new_zeros(len(x), columns.n_features)
     finished: list[Tensor] = []
     for step in range(int(lengths[0])):
         active = int((lengths > step).sum())
@@ -36,8 +46,7 @@ def gumbel_purchases(
         scores = selector(x * columns.expand(mask), mask)
         free = available * (1.0 - mask.detach())
         scores = torch.where(free > 0.5, scores, NEVER)
-        uniform = torch.rand(scores.shape, generator=generator).clamp_(1e-9, 1.0 - 1e-7)
-        gumbel = -torch.log(-torch.log(uniform)).to(x.device)
+        gumbel = gumbel_noise(scores.shape, generator, dtype=x.dtype).to(x.device)
         soft = torch.softmax((scores + gumbel) / temperature, -1)
         hard = torch.zeros_like(soft).scatter_(1, soft.argmax(1, keepdim=True), 1.0)
         bought = (hard - soft).detach() + soft

@@ -1,0 +1,247 @@
+"""The fast networks equal the textbook: values, losses and every gradient."""
+
+from __future__ import annotations
+
+import pytest
+import textbook
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hyperdfs.masks import ColumnMap
+from hyperdfs.nn.encoders import make_encoder
+from hyperdfs.nn.hyper import HyperNet
+from hyperdfs.nn.scoring import ScoreNet
+from hyperdfs.training import losses
+from hyperdfs.training.purchases import gumbel_noise, gumbel_purchases
+
+DOUBLE = {"rtol": 1e-5, "atol": 1e-9}
+SINGLE = {"rtol": 2e-3, "atol": 2e-4}
+
+
+def assert_same_gradients(fast, books, tolerance):
+    """Every parameter's gradient, member by member."""
+    for e, book in enumerate(books):
+        for pair in textbook.pairs(fast, book):
+            ours, theirs = pair.view(pair.fast.grad[e]), pair.book.grad
+            theirs = textbook.book_part(pair, theirs)
+            torch.testing.assert_close(ours, theirs, **tolerance, msg=lambda m, p=pair: p.name + m)
+
+
+def random_masks(n, m, dtype):
+    return (torch.rand(n, m) < torch.rand(n, 1)).to(dtype)
+
+
+def check_encoder(kind, *, members, layers, m, n, dtype=torch.float64, own_masks=False):
+    torch.manual_seed(m + 7 * members + 31 * layers + n)
+    tolerance = DOUBLE if dtype == torch.float64 else SINGLE
+    fast, _ = make_encoder(kind, members, m, dim=8, out_dim=6, layers=layers)
+    fast = fast.to(dtype)
+    books = [textbook.encoder_like(fast, e) for e in range(members)]
+    mask = torch.stack([random_masks(n, m, dtype) for _ in range(members if own_masks else 1)])
+    direction = torch.randn(members, n, 6, dtype=dtype)
+    fast_mask = mask.clone().requires_grad_()
+    z = fast(fast_mask)
+    (z * direction).sum().backward()
+    total = torch.zeros_like(mask)
+    for e, book in enumerate(books):
+        book_mask = mask[e if own_masks else 0].clone().requires_grad_()
+        expected = book(book_mask)
+        torch.testing.assert_close(z[e], expected, **tolerance)
+        (expected * direction[e]).sum().backward()
+        total[e if own_masks else 0] += book_mask.grad
+    assert_same_gradients(fast, books, tolerance)
+    if kind == "set_transformer":
+        # The paper's straight-through gradient: that of the token interpolation.
+        torch.testing.assert_close(fast_mask.grad, total, **tolerance)
+
+
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize("m", [1, 2, 7, 30])
+def test_set_transformer(members, layers, m):
+    check_encoder("set_transformer", members=members, layers=layers, m=m, n=5)
+
+
+@pytest.mark.parametrize("kind", ["inducing_pool", "deep_sets"])
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("m", [1, 2, 7, 30])
+def test_linear_encoders(kind, members, m):
+    check_encoder(kind, members=members, layers=1, m=m, n=5)
+
+
+@pytest.mark.parametrize("kind", ["set_transformer", "inducing_pool", "deep_sets"])
+def test_masks_of_each_member(kind):
+    check_encoder(kind, members=3, layers=2, m=7, n=4, own_masks=True)
+
+
+@pytest.mark.parametrize("kind", ["set_transformer", "inducing_pool", "deep_sets"])
+def test_single_precision(kind):
+    check_encoder(kind, members=1, layers=2, m=30, n=9, dtype=torch.float32)
+
+
+@settings(max_examples=20, deadline=None)
+@given(
+    members=st.integers(1, 3),
+    layers=st.integers(1, 3),
+    m=st.integers(1, 40),
+    n=st.integers(1, 20),
+    own_masks=st.booleans(),
+)
+def test_set_transformer_of_any_size(members, layers, m, n, own_masks):
+    check_encoder("set_transformer", members=members, layers=layers, m=m, n=n, own_masks=own_masks)
+
+
+@pytest.mark.parametrize("kind", ["inducing_pool", "deep_sets"])
+def test_secant_of_the_linear_encoders(kind):
+    """Their mask gradient is deliberately the effect of switching a feature.
+
+    What is linear in the mask (the pooled sum) is checked through it: along one feature the
+    gradient of the sum is the exact difference of on and off. The softmax's quotient and the
+    output net come after it, so only the sum itself can be compared.
+    """
+    torch.manual_seed(0)
+    fast, _ = make_encoder(kind, 1, 7, dim=8, out_dim=6, layers=1)
+    fast = fast.double()
+    mask = random_masks(1, 7, torch.float64)
+    probe = mask.unsqueeze(0).requires_grad_()
+    if kind == "deep_sets":
+        fast.output = torch.nn.Identity()
+        out = fast(probe)
+    else:
+        out = fast.induced.total(fast.tables.presence, fast.tables.absence, probe)
+    direction = torch.randn_like(out)
+    (out * direction).sum().backward()
+    for j in range(7):
+        values = []
+        for bit in (1.0, 0.0):
+            switched = probe.detach().clone()
+            switched[..., j] = bit
+            again = (
+                fast(switched)
+                if kind == "deep_sets"
+                else fast.induced.total(fast.tables.presence, fast.tables.absence, switched)
+            )
+            values.append((again * direction).sum())
+        torch.testing.assert_close(probe.grad[0, 0, j], values[0] - values[1], **DOUBLE)
+
+
+def make_net(*, m, d, members=1, encoder="set_transformer", primary=(5,), dtype=torch.float64):
+    return HyperNet(
+        n_columns=d,
+        n_features=m,
+        n_classes=3,
+        members=members,
+        encoder=encoder,
+        token_dim=8,
+        condition_dim=6,
+        hyper_width=9,
+        primary=primary,
+    ).to(dtype)
+
+
+def check_step(*, encoder, members, m, d, missing, primary=(5,), n=12, dtype=torch.float64):
+    """A stage-2 loss: trajectory, cross-entropy, collapse, scale, replay; all gradients."""
+    torch.manual_seed(m * 7 + d)
+    tolerance = DOUBLE if dtype == torch.float64 else SINGLE
+    columns = ColumnMap(torch.arange(d).numpy() % m if d > m else torch.arange(m).numpy(), m)
+    net = make_net(m=m, d=d, members=members, encoder=encoder, primary=primary, dtype=dtype)
+    for layer in net.layers():  # head biases and generated biases away from 0
+        torch.nn.init.normal_(layer.table, std=0.3)
+    selector = ScoreNet(n_columns=d, n_features=m, hidden=(11, 7)).to(dtype)
+    books = [textbook.hypernet_like(net, e) for e in range(members)]
+    book_selector = textbook.scores_like(selector)
+
+    available = torch.ones(n, m, dtype=dtype)
+    if missing:
+        available = (torch.rand(n, m) < 0.7).to(dtype)
+        available[0] = 0.0  # a row of which nothing can be had
+    x = torch.randn(n, d, dtype=dtype) * columns.expand(available)
+    target = torch.softmax(torch.randn(n, 3, dtype=dtype), -1)
+    weight = torch.rand(n, dtype=dtype) + 0.5
+    lengths = torch.randint(1, min(m, 5) + 1, (n,)).sort(descending=True).values
+    shake = 0.2 * torch.randn(members, n, net.condition_dim, dtype=dtype)
+
+    generator = torch.Generator().manual_seed(1)
+    mask = gumbel_purchases(
+        selector, x, available, columns, lengths, temperature=0.7, generator=generator
+    )
+    z = net.encoder(mask.unsqueeze(0))
+    clean = textbook.unit(z)
+    code = net.code(textbook.unit(z + shake))
+    logits = net.classify_rows((x * columns.expand(mask)).unsqueeze(0), code)
+    out = losses.Output(logits, clean, code)
+    loss = losses.cross_entropy(logits, target, weight)
+    loss = loss + 0.5 * losses.collapse_loss(net, out) + 0.3 * losses.scale_loss(net, code)
+    groups = random_masks(4, m, dtype)
+    grouped = net.grouped(
+        (x.view(4, n // 4, d) * columns.expand(groups).unsqueeze(1)).unsqueeze(0),
+        groups.unsqueeze(0),
+    )
+    loss = loss + losses.cross_entropy(
+        grouped.logits, target.view(4, n // 4, 3), weight.view(4, n // 4)
+    )
+    loss.sum().backward()
+
+    generator.manual_seed(1)
+
+    def gumbel():
+        for step in range(int(lengths[0])):
+            active = int((lengths > step).sum())
+            drawn = gumbel_noise((active, m), generator, dtype=dtype)
+            yield torch.cat([drawn, torch.zeros(n - active, m, dtype=dtype)])
+
+    book_mask = textbook.purchases(
+        book_selector, x, available, columns.expand, lengths, gumbel(), temperature=0.7
+    )
+    torch.testing.assert_close(mask, book_mask, **tolerance)
+    total = 0.0
+    for e, book in enumerate(books):
+        result = book(x * columns.expand(book_mask), book_mask, shake[e])
+        torch.testing.assert_close(logits[e], result.logits, **tolerance)
+        expected = textbook.cross_entropy(result.logits, target, weight)
+        expected = expected + 0.5 * textbook.collapse_loss(result)
+        expected = expected + 0.3 * textbook.scale_loss(result)
+        replay = book(x.view(4, n // 4, d) * columns.expand(groups).unsqueeze(1), groups)
+        expected = expected + textbook.cross_entropy(
+            replay.logits, target.view(4, n // 4, 3), weight.view(4, n // 4)
+        )
+        torch.testing.assert_close(loss[e], expected, **tolerance)
+        total = total + expected
+    total.backward()
+    assert_same_gradients(net, books, tolerance)
+    if encoder == "set_transformer":
+        for ours, theirs in zip(
+            [*selector.hidden, selector.head], book_selector.linear, strict=True
+        ):
+            torch.testing.assert_close(ours.weight.grad, theirs.weight.grad, **tolerance)
+            torch.testing.assert_close(ours.bias.grad, theirs.bias.grad, **tolerance)
+
+
+@pytest.mark.parametrize("encoder", ["set_transformer", "inducing_pool", "deep_sets"])
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize(("m", "d"), [(1, 1), (2, 2), (7, 12), (30, 30)])
+@pytest.mark.parametrize("missing", [False, True])
+def test_joint_step(encoder, members, m, d, missing):
+    check_step(encoder=encoder, members=members, m=m, d=d, missing=missing)
+
+
+@pytest.mark.parametrize("primary", [(), (6, 4)])
+def test_joint_step_of_other_depths(primary):
+    check_step(encoder="set_transformer", members=2, m=5, d=5, missing=False, primary=primary)
+
+
+def test_joint_step_in_single_precision():
+    check_step(encoder="set_transformer", members=1, m=30, d=40, missing=True, dtype=torch.float32)
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    encoder=st.sampled_from(["set_transformer", "inducing_pool"]),
+    members=st.integers(1, 2),
+    m=st.integers(1, 25),
+    more=st.integers(0, 10),
+    missing=st.booleans(),
+)
+def test_joint_step_of_any_size(encoder, members, m, more, missing):
+    check_step(encoder=encoder, members=members, m=m, d=m + more, missing=missing)
