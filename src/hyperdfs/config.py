@@ -30,6 +30,7 @@ class HyperConfig(BaseModel):
     hypernetwork: bool = True
     hyper_width: int = Field(64, ge=1)
     primary: tuple[int, ...] = (64,)
+    embed_dim: int | None = Field(4, ge=1)  # learned inputs per feature; None: its columns
     compress_to: int | None = Field(None, ge=1)  # None: 16 for pixels, else no compressor
     selector_hidden: tuple[int, ...] = (128, 128)
 
@@ -65,6 +66,7 @@ PAPER: dict[str, Any] = {
     "preprocessing": "paper",
     "teacher_weight": 0.0,
     "encoder": "set_transformer",
+    "embed_dim": None,
     "hyper_width": 128,
     "batch_size": 128,
     "stage1_epochs": 200,

@@ -98,12 +98,10 @@ def fit_state(
     if config.teacher_weight:
         progress("teacher", 0, 1)
         taught = cross_fitted(
-            encoded.values[train_index],
-            encoded.observed[train_index],
+            preprocessor.readings(table)[train_index],
             labels[train_index],
             weight[train_index],
             n_classes,
-            column_group=preprocessor.column_group,
             seed=seed,
         )
         if taught is not None:

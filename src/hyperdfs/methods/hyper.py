@@ -44,10 +44,19 @@ def build_net(shape: Shape, config: HyperConfig, members: int) -> SubsetNet:
         "condition_dim": config.condition_dim or dim,
         "primary": config.primary,
         "compress_to": compress_to,
+        "embedding": _embedding(shape, config) if compress_to is None else None,
     }
     if config.hypernetwork:
         return HyperNet(hyper_width=config.hyper_width, **common)
     return ConcatNet(**common)
+
+
+def _embedding(shape: Shape, config: HyperConfig) -> tuple[tuple[int, ...], int] | None:
+    """Only where it saves something: some feature has more columns than inputs."""
+    widest = max(np.bincount(shape.column_group))
+    if config.embed_dim is None or widest <= config.embed_dim:
+        return None
+    return shape.column_group, config.embed_dim
 
 
 def build(shape: Shape, config: HyperConfig, members: int) -> Model:

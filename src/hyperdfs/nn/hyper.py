@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from hyperdfs.nn.embedding import GroupEmbedding
 from hyperdfs.nn.encoders import make_encoder
 from hyperdfs.nn.members import MemberLinear, MemberMLP
 
@@ -87,7 +88,10 @@ class SubsetNet(nn.Module):
         token_dim: int = 32,
         condition_dim: int = 32,
         compress_to: int | None = None,
+        embedding: tuple[Sequence[int], int] | None = None,
     ) -> None:
+        """embedding : (feature of each column, inputs per feature) puts a `GroupEmbedding` before
+        the classifier; compress_to : puts an MLP there."""
         super().__init__()
         self.members, self.n_classes = members, n_classes
         self.encoder, self.condition_dim = make_encoder(
@@ -98,8 +102,11 @@ class SubsetNet(nn.Module):
             out_dim=condition_dim,
             layers=encoder_layers,
         )
-        self.compressor: MemberMLP | None = None
+        self.compressor: MemberMLP | GroupEmbedding | None = None
         self.n_inputs = n_columns
+        if embedding is not None:
+            self.compressor = GroupEmbedding(members, *embedding)
+            self.n_inputs = self.compressor.n_out
         if compress_to is not None:
             self.compressor = MemberMLP(members, (n_columns, 128, compress_to))
             self.n_inputs = compress_to

@@ -123,6 +123,10 @@ class Preprocessor:
         imputed = self._imputed(self._readers, self._summary, self.space.kind)
         return self._encode(readings, imputed if impute else None)
 
+    def readings(self, table: pd.DataFrame) -> np.ndarray:
+        """One float per cell: a number, a category's code, NaN for missing; (n, raw columns)."""
+        return read_table(_select(table, self.space), self._readers)
+
     def fit_transform(self, table: pd.DataFrame, space: FeatureSpace) -> Encoded:
         """Fit and encode the training rows."""
         return self.fit(table, space).transform(table)

@@ -37,31 +37,28 @@ def _candidates(n: int, seed: int) -> list:
 
 
 def cross_fitted(
-    values: np.ndarray,
-    observed: np.ndarray,
+    readings: np.ndarray,
     labels: np.ndarray,
     weight: np.ndarray,
     n_classes: int,
     *,
-    column_group: np.ndarray,
     seed: int,
 ) -> np.ndarray | None:
     """Out-of-fold class probabilities (n, C) of the better teacher, by out-of-fold log-loss.
+
+    readings : (n, columns) numbers and category codes, NaN where missing.
 
     None when there is nothing to teach: too few rows, or no model beats the class shares.
     """
     counts = np.bincount(labels, minlength=n_classes)
     if len(labels) < 4 * FOLDS or np.sort(counts)[-2] < FOLDS:
         return None
-    table = np.where(observed[:, column_group], values, np.nan)
     shares = np.average(np.eye(n_classes)[labels], axis=0, weights=weight)
     best = np.tile(shares, (len(labels), 1))
     best_loss = _loss(labels, best, weight)
     found = False
     for model in _candidates(len(labels), seed):
-        # A forest cannot be told "unknown" as boosting can; 0 is the mean of every column.
-        x = np.nan_to_num(table) if isinstance(model, ExtraTreesClassifier) else table
-        proba = _out_of_fold(model, x, labels, weight, shares, seed)
+        proba = _out_of_fold(model, readings, labels, weight, shares, seed)
         loss = _loss(labels, proba, weight)
         if loss < best_loss:
             best, best_loss, found = proba, loss, True
