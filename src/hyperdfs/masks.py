@@ -66,12 +66,15 @@ class ColumnMap:
 
     def __init__(self, column_group: np.ndarray, n_features: int) -> None:
         self.n_features, self.n_columns = n_features, len(column_group)
-        self._group = torch.as_tensor(np.asarray(column_group, np.int64))
-        self._identity = np.array_equal(column_group, np.arange(n_features))
+        group = np.asarray(column_group, np.int64)
+        self._spread: Tensor | None = None
+        if not np.array_equal(group, np.arange(n_features)):
+            self._spread = torch.from_numpy(np.eye(n_features, dtype=np.float32)[:, group])
 
     def expand(self, mask: Tensor) -> Tensor:
         """``(..., M) -> (..., D)``, differentiable in the mask."""
-        return mask if self._identity else mask[..., self._group]
+        # A product with 0s and 1s: exact, and its backward is many times faster than indexing's.
+        return mask if self._spread is None else mask @ self._spread.to(mask.device)
 
 
 def distinct_rows(masks: Tensor) -> tuple[Tensor, Tensor]:

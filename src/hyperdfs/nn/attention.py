@@ -7,13 +7,13 @@ below use that, and are algebraically equal to the textbook form (tests/nn/textb
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
-from hyperdfs.nn.members import MemberLinear, MemberNorm
+from hyperdfs.nn.members import MemberLinear, MemberNorm, Remembered
 
 
 class MultiheadBlock(nn.Module):
@@ -73,6 +73,23 @@ class _MaskProduct(torch.autograd.Function):
         return grad_mask, mask.expand(grad.shape[0], -1, -1).mT @ grad, None, None
 
 
+class InducedTables(NamedTuple):
+    """The part of `InducedAttention` that no mask changes."""
+
+    queries: Tensor  # (E, 1, I, dim)
+    start: Tensor  # (E, 1, heads I dh + heads I) for the empty mask
+    change: Tensor  # (E, M, heads I dh + heads I) by switching a feature on
+    slopes: tuple[Tensor, Tensor] | None  # derivative along the interpolation, on and off
+
+    def total(self, mask: Tensor) -> Tensor:
+        """Numerators and denominators of the softmax, ``(E, n, heads I dh + heads I)``."""
+        if self.slopes is None:
+            mask = mask.expand(self.change.shape[0], -1, -1)
+            return torch.baddbmm(self.start, mask, self.change)
+        product: Tensor = _MaskProduct.apply(mask, self.change, *self.slopes)
+        return self.start + product
+
+
 class InducedAttention(nn.Module):
     """First half of an ISAB over mask tokens, ``MAB(P, tokens)``, as products with the mask.
 
@@ -94,19 +111,24 @@ class InducedAttention(nn.Module):
         self.block = MultiheadBlock(members, dim, heads)
         bound = math.sqrt(6.0 / (n_inducing + dim))  # Xavier uniform
         self.inducing = nn.Parameter(torch.empty(members, n_inducing, dim).uniform_(-bound, bound))
+        self._tables = Remembered()
 
     def forward(self, presence: Tensor, absence: Tensor, mask: Tensor) -> Tensor:
         block, n_inducing = self.block, self.inducing.shape[1]
-        total = self.total(presence, absence, mask)
+        tables = self._tables.get(
+            [presence, absence, *self.parameters()],
+            lambda: self.tables(presence, absence, slopes=self.tangent and mask.requires_grad),
+        )
+        total = tables.total(mask)
         n_weights = block.heads * n_inducing
         shape = (block.heads, n_inducing, -1)
         numerator = total[..., :-n_weights].unflatten(-1, shape)
         denominator = total[..., -n_weights:].unflatten(-1, shape)
         attended = block.merge(numerator / denominator)
-        return block.finish(block.query(self.inducing).unsqueeze(1), attended)
+        return block.finish(tables.queries, attended)
 
-    def total(self, presence: Tensor, absence: Tensor, mask: Tensor) -> Tensor:
-        """Numerators and denominators of the softmax, ``(E, n, heads I dh + heads I)``."""
+    def tables(self, presence: Tensor, absence: Tensor, *, slopes: bool = False) -> InducedTables:
+        """What each of the 2M tokens adds to numerators and denominators of the softmax."""
         block = self.block
         queries = block.query(self.inducing)
         heads = block.split(queries) / math.sqrt(queries.shape[-1])
@@ -116,20 +138,15 @@ class InducedAttention(nn.Module):
         on, off = (torch.exp(s - top) for s in scores)  # (E, heads, I, M)
         value_on, value_off = (block.split(block.value(t)) for t in (presence, absence))
         weighted_on, weighted_off = _weighted(on, value_on), _weighted(off, value_off)
-        slopes: tuple[Tensor, Tensor] | None = None
-        if self.tangent and mask.requires_grad:
-            with torch.no_grad():
-                rise = scores[0] - scores[1]
-                slopes = (
-                    self._slope(on, rise, value_on, value_on - value_off),
-                    self._slope(off, rise, value_off, value_on - value_off),
-                )
         change = torch.cat([_rows(weighted_on - weighted_off), _rows(on - off)], -1)
         start = torch.cat([_rows(weighted_off), _rows(off)], -1).sum(1, keepdim=True)
-        if slopes is None:
-            return torch.baddbmm(start, mask.expand(change.shape[0], -1, -1), change)
-        product: Tensor = _MaskProduct.apply(mask, change, *slopes)
-        return start + product
+        if not slopes:
+            return InducedTables(queries.unsqueeze(1), start, change, None)
+        with torch.no_grad():
+            rise = scores[0] - scores[1]
+            slope_on = self._slope(on, rise, value_on, value_on - value_off)
+            slope_off = self._slope(off, rise, value_off, value_on - value_off)
+        return InducedTables(queries.unsqueeze(1), start, change, (slope_on, slope_off))
 
     @staticmethod
     def _slope(weight: Tensor, rise: Tensor, value: Tensor, change: Tensor) -> Tensor:

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from hyperdfs.nn.attention import InducedAttention, InducedSetBlock, TokenAttention
-from hyperdfs.nn.members import MemberMLP
+from hyperdfs.nn.members import MemberMLP, Remembered
 
 
 class TokenTables(nn.Module):
@@ -94,11 +94,16 @@ class DeepSetsEncoder(nn.Module):
         self.per_token = MemberMLP(members, (dim, dim, dim))
         self.output = MemberMLP(members, (dim, dim, out_dim))
 
+        self._pooled = Remembered()
+
     def forward(self, mask: Tensor) -> Tensor:
-        on = self.per_token(self.tables.presence)
-        off = self.per_token(self.tables.absence)
-        start = off.sum(1, keepdim=True)
-        return self.output(torch.baddbmm(start, mask.expand(on.shape[0], -1, -1), on - off))
+        start, change = self._pooled.get(self.parameters(), self._tokens)
+        return self.output(torch.baddbmm(start, mask.expand(len(change), -1, -1), change))
+
+    def _tokens(self) -> tuple[Tensor, Tensor]:
+        """The sum for the empty mask, and what each feature changes of it."""
+        on, off = self.per_token(self.tables.presence), self.per_token(self.tables.absence)
+        return off.sum(1, keepdim=True), on - off
 
 
 class RawMaskEncoder(nn.Module):

@@ -3,11 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
+
+T = TypeVar("T")
+
+
+class Remembered:
+    """What depends on weights alone, computed once for inference and again when they change.
+
+    With gradients on, it is computed afresh each time.
+    """
+
+    def __init__(self) -> None:
+        self._key: tuple[tuple[int, int], ...] | None = None
+        self._value: Any = None
+
+    def get(self, weights: Iterable[Tensor], compute: Callable[[], T]) -> T:
+        if torch.is_grad_enabled():
+            return compute()
+        key = tuple((w.data_ptr(), w._version) for w in weights)
+        if key != self._key:
+            self._key, self._value = key, compute()
+        value: T = self._value
+        return value
 
 
 class MemberLinear(nn.Module):

@@ -9,6 +9,7 @@ from torch import Tensor
 from hyperdfs.masks import distinct_rows
 from hyperdfs.nn.hyper import SubsetNet
 
+FEW = 32  # rows for which looking for equal masks costs more than it saves
 CHUNK = 512  # rows or masks at a time: keeps the working set in the cache
 
 
@@ -21,7 +22,7 @@ class NetworkPredictor:
     @torch.inference_mode()
     def proba(self, x: Tensor, mask: Tensor) -> Tensor:
         """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, C)``."""
-        if len(x) == 1:
+        if len(x) <= FEW:
             return self._mean(self.net(x.unsqueeze(0), mask.unsqueeze(0)).logits)
         first, inverse = distinct_rows(mask)
         distinct = mask[first].unsqueeze(0)
