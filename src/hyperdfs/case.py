@@ -156,18 +156,21 @@ class Case:
     def _foresee(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """For each feature: how far typical results move the leading class, and its range."""
         typical = self._state.typical
-        x = self._x.repeat(len(features) * len(typical), 1)
-        mask = self._mask.repeat(len(x), 1)
+        # Row 0 is the case as it stands, so that one pass answers both questions.
+        n = 1 + len(features) * len(typical)
+        x, mask = self._x.repeat(n, 1), self._mask.repeat(n, 1)
         for i, feature in enumerate(features):
-            rows = slice(i * len(typical), (i + 1) * len(typical))
+            rows = slice(1 + i * len(typical), 1 + (i + 1) * len(typical))
             columns = self._state.preprocessor.columns_of(int(feature))
             x[rows, columns] = torch.from_numpy(typical[:, columns]).to(x.device)
             mask[rows, feature] = 1.0
-        leading = int(self.proba.argmax())
-        proba = self._state.model.predictor.proba(x, mask)[:, leading].cpu().numpy()
-        proba = proba.reshape(len(features), -1)
-        shifts = np.abs(proba - self.proba[leading]).mean(1)
-        return shifts, np.stack([proba.min(1), proba.max(1)], 1)
+        proba = self._state.model.predictor.proba(x, mask).cpu().numpy()
+        if self._proba is None:
+            self._proba = proba[0].astype(float)
+        leading = int(self._proba.argmax())
+        later = proba[1:, leading].reshape(len(features), -1)
+        shifts = np.abs(later - self._proba[leading]).mean(1)
+        return shifts, np.stack([later.min(1), later.max(1)], 1)
 
     def to_dict(self) -> dict[str, Any]:
         """The case as JSON-able data, to be continued with `from_dict`."""

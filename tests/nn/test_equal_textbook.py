@@ -140,11 +140,22 @@ def make_net(*, m, d, members=1, encoder="set_transformer", primary=(5,), dtype=
     ).to(dtype)
 
 
+class PlainColumns(ColumnMap):
+    """Features to columns by plain indexing, in any precision."""
+
+    def __init__(self, group, n_features):
+        super().__init__(group.numpy(), n_features)
+        self.group = group
+
+    def expand(self, mask):
+        return mask[..., self.group]
+
+
 def check_step(*, encoder, members, m, d, missing, primary=(5,), n=12, dtype=torch.float64):
     """A stage-2 loss: trajectory, cross-entropy, collapse, scale, replay; all gradients."""
     torch.manual_seed(m * 7 + d)
     tolerance = DOUBLE if dtype == torch.float64 else SINGLE
-    columns = ColumnMap(torch.arange(d).numpy() % m if d > m else torch.arange(m).numpy(), m)
+    columns = PlainColumns(torch.arange(d) % m, m)
     net = make_net(m=m, d=d, members=members, encoder=encoder, primary=primary, dtype=dtype)
     for layer in net.layers():  # head biases and generated biases away from 0
         torch.nn.init.normal_(layer.table, std=0.3)

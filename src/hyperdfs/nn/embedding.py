@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from hyperdfs.nn.members import Remembered
+
 
 class GroupEmbedding(nn.Module):
     """Linear map of each feature's columns to at most `dim` inputs, shared by all masks.
@@ -35,6 +37,7 @@ class GroupEmbedding(nn.Module):
         self.weight = nn.Parameter(weight * own)
         self.register_buffer("own", own.float(), persistent=False)
         self.n_out = len(target)
+        self._masked = Remembered()
 
     def affine(self) -> list[tuple[Tensor, Tensor]]:
         """The map as one layer: weight ``(E, D, D')`` and a bias of 0, ``(E, 1, D')``."""
@@ -42,4 +45,5 @@ class GroupEmbedding(nn.Module):
         return [(weight, torch.zeros_like(weight[:, :1]))]
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.matmul(x, self.weight * self.own)
+        weight = self._masked.get([self.weight], lambda: self.weight * self.own)
+        return torch.matmul(x, weight)
