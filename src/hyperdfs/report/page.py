@@ -1,0 +1,57 @@
+"""From content to one HTML file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from hyperdfs.report.content import Report
+from hyperdfs.report.svg import class_bars, line_chart
+
+
+def render(report: Report) -> str:
+    """The page as text: no script, nothing to load."""
+    environment = Environment(
+        loader=PackageLoader("hyperdfs.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    chart = partial(line_chart, report.curves, metric=report.metric)
+
+    def bars(proba: Sequence[float], truth: int) -> Markup:
+        return Markup(class_bars(proba, truth, report.classes))
+
+    return environment.get_template("page.html.j2").render(
+        report=report,
+        wide=Markup(chart(width=760, height=380)),
+        narrow=Markup(chart(width=350, height=300)),
+        bars=bars,
+        leader=partial(_leader, report.classes),
+    )
+
+
+def _leader(classes: Sequence[str], proba: Sequence[float]) -> str:
+    best = max(range(len(proba)), key=lambda k: proba[k])
+    return f"{classes[best]} · {100 * proba[best]:.0f} %"
+
+
+def write_page(report: Report, path: Path) -> None:
+    """Write atomically: the file at `path` is whole or as it was."""
+    text = render(report)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
