@@ -56,6 +56,7 @@ class Report:
     headline: str
     task: str
     metric: str
+    note: str
     classes: Sequence[str]
     curves: Sequence[Curve]
     paths: Sequence[CasePath]

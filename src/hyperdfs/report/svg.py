@@ -73,9 +73,10 @@ def _curve(curve: Curve, x: Scale, y: Scale) -> list[str]:
 
 
 def _value(budget: int, value: float, x: Scale, y: Scale, width: int) -> str:
-    """Below and to the right of its point, where a rising curve leaves room."""
+    """Below and to the right of its point, where a rising curve leaves room; above the floor."""
     at = min(x(budget) + 6, width - 26)
-    return f'<text class="value" x="{at:.1f}" y="{y(value) + 17:.1f}">{100 * value:.0f}</text>'
+    down = 17 if value > 0.1 else -8
+    return f'<text class="value" x="{at:.1f}" y="{y(value) + down:.1f}">{100 * value:.0f}</text>'
 
 
 def class_bars(proba: Sequence[float], truth: int, classes: Sequence[str]) -> str:
