@@ -52,7 +52,7 @@ def model_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     clf = HyperDFSClassifier(
         max_budget=3,
         groups={"pressure": ["systolic", "diastolic"]},
-        costs={"pressure": 3.0},
+        costs={"age": 1, "sex": 1, "marker": 5, "pressure": 3, "smoker": 1, "town": 1},
         config=QUICK,
     )
     clf.fit(table.drop(columns="risk"), table["risk"].to_numpy(str))

@@ -19,7 +19,8 @@ from hyperdfs.cli.methods import methods
 from hyperdfs.cli.train import train
 from hyperdfs.errors import HyperDFSError
 
-USER_ERROR, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+DEFECT, USER_ERROR, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
+DEBUG = "HYPERDFS_DEBUG"
 
 app = typer.Typer(
     name="hyperdfs",
@@ -59,12 +60,15 @@ def main(args: Sequence[str] | None = None) -> int:
         # The reader has gone (`| head`): nothing is left to say, not even at interpreter exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    except (HyperDFSError, OSError) as error:
+    except (HyperDFSError, OSError, ValueError) as error:
         return _complain(_message(error))
     except Exception as error:
-        if not hasattr(error, "format_message"):  # not one of click's usage errors
+        if hasattr(error, "format_message"):  # click's usage errors
+            return _complain(error.format_message())
+        if DEBUG in os.environ:
             raise
-        return _complain(error.format_message())
+        _complain(f"{type(error).__name__}: {error} (a defect; {DEBUG}=1 shows where)")
+        return DEFECT
     if code == INTERRUPTED:
         print("hyperdfs: interrupted", file=sys.stderr)
     return code if isinstance(code, int) else 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Hashable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,7 @@ class Dialogue:
         self._budget = budget
         self._at_start = len(case.values)
         self._console = stdout()
+        self._doubted: tuple[str, dict[str, str]] | None = None
         self._live = sys.stdin.isatty()
         self._about = {str(row["name"]): row for row in clf._state.preprocessor.describe()}
 
@@ -102,7 +104,7 @@ class Dialogue:
             if self._answer(best):
                 self._show(before)
         except InputError as error:
-            self._say(f"[red]{_plain(str(error))}[/]")
+            self._say(f"  [red]{_plain(str(error))}[/]")
 
     def _priced(self) -> bool:
         return len(set(self._clf.features_.costs.tolist())) > 1
@@ -128,21 +130,31 @@ class Dialogue:
     def _observe(self, feature: str, cells: dict[str, str]) -> bool:
         self._check(feature, cells)
         self._case.observe(feature, _value(self._clf, feature, cells))
+        for column, text in cells.items():
+            self._remark(column, text)
         return True
 
+    def _remark(self, column: str, text: str) -> None:
+        """A number beyond the training rows is taken, but said to be so."""
+        about = self._about.get(column, {})
+        with suppress(KeyError, ValueError):
+            if not about["min"] <= float(text) <= about["max"]:
+                self._say(f"  [yellow]{_plain(text)} is outside the range of the training rows[/]")
+
     def _check(self, feature: str, cells: dict[str, str]) -> None:
-        """An unseen category is most likely a slip of the keyboard: ask once more."""
+        """An unseen category is most likely a slip of the keyboard: it has to be typed twice."""
         names = _columns(self._clf, feature)
         if len(names) > 1 and set(cells) - {str(name) for name in names}:
             raise InputError(f"{feature!r} has several values; give each of {listing(names)}.")
-        if self._clf._state.preprocessor.known_category(feature, _value(self._clf, feature, cells)):
+        value = _value(self._clf, feature, cells)
+        if self._clf._state.preprocessor.known_category(feature, value):
             return
-        shown = ", ".join(repr(value) for value in cells.values())
-        again = self._read(
-            f"{shown} was not seen in training, repeat it to use it anyway", bare=True
-        )
-        if again not in cells.values():
-            raise InputError(f"{feature} stays open.")
+        if self._doubted != (feature, cells):
+            self._doubted = (feature, cells)
+            shown = ", ".join(map(repr, cells.values()))
+            raise InputError(
+                f"{shown} is not a category seen in training; type it again to use it anyway."
+            )
 
     def _command(self, text: str, column: str) -> str | None:
         """A command word, unless it is a category of the column; ``:skip`` is always one."""
@@ -168,9 +180,9 @@ class Dialogue:
         for item in self._case.recommend(k=3) or []:
             self._say(f"  {_plain(item.feature)}: {_plain(item.why)}")
 
-    def _read(self, column: str, *, bare: bool = False) -> str:
+    def _read(self, column: str) -> str:
         """One answer that is not empty; the end of the input quits."""
-        prompt = f"  {column}: " if bare else f"  {column} {self._expected(column)}: "
+        prompt = f"  {column} {self._expected(column)}: "
         while True:
             try:
                 text = input(prompt).strip()

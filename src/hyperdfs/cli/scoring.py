@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hyperdfs.cli.files import need_columns
 from hyperdfs.errors import InputError
 from hyperdfs.metrics import accuracy_curve, macro_f1_curve
 from hyperdfs.selectors.fixed import RandomSelector
@@ -47,6 +48,8 @@ def score(
             f"{min(budgets)} to {max(budgets)}."
         )
     codes = label_codes(model, y)
+    need_columns(X, map(str, model._state.input_columns))
+    X = X[list(model._state.input_columns)]
     proba = model.acquire(X, max(*kept, 1)).proba[:, kept]
     random = model.acquire(X, max(*kept, 1), selector=RandomSelector(seed)).proba[:, kept]
     f1, random_f1 = macro_f1_curve(codes, proba), macro_f1_curve(codes, random)
