@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import scaled_dot_product_attention
 
 from hyperdfs.nn.members import MemberLinear, MemberNorm, Remembered
+from hyperdfs.nn.tokens import Gather, Spread
 
 
 class MultiheadBlock(nn.Module):
@@ -182,16 +182,15 @@ class TokenAttention(nn.Module):
         return self.block.query(tokens.flatten(1, -2)).view_as(tokens)
 
     def forward(self, queries: Tensor, induced: Tensor) -> Tensor:
-        block = self.block
+        block, dim = self.block, queries.shape[-1]
         flat = induced.flatten(1, 2)
-        keys, values = (f(flat).view_as(induced) for f in (block.key, block.value))
-        attended = scaled_dot_product_attention(
-            block.split(queries),
-            block.split(keys),
-            block.split(values),
-            scale=1.0 / math.sqrt(queries.shape[-1]),
+        keys, values = (f(flat).view(-1, *induced.shape[2:]) for f in (block.key, block.value))
+        first, second = block.norm_attended, block.norm_out
+        spread: Tensor = Spread.apply(
+            *(queries, keys / math.sqrt(dim), values, block.out.weight, block.out.bias),
+            *(first.weight, first.bias, second.weight, second.bias, block.heads),
         )
-        return block.finish(queries, block.merge(attended))
+        return spread
 
 
 class InducedSetBlock(nn.Module):
@@ -208,17 +207,22 @@ class InducedSetBlock(nn.Module):
         self.tokens = TokenAttention(members, dim, heads)
 
     def forward(self, x: Tensor) -> Tensor:
-        block = self.block
+        return self.tokens(self.tokens.project(x), self.induce(x))
+
+    def induce(self, x: Tensor) -> Tensor:
+        """``MAB(P, x)``: ``score = x (W_k P'^T)`` and ``(A x) W_v``, so no token is projected."""
+        block, dim = self.block, x.shape[-1]
         queries = block.query(self.inducing)
-        flat = x.flatten(1, 2)
-        keys, values = (f(flat).view_as(x) for f in (block.key, block.value))
-        attended = scaled_dot_product_attention(
-            block.split(queries).unsqueeze(1).expand(-1, x.shape[1], -1, -1, -1),
-            block.split(keys),
-            block.split(values),
-            scale=1.0 / math.sqrt(x.shape[-1]),
+        partners = block.split(queries) / math.sqrt(dim)  # (E, heads, I, dh)
+        weight, bias = (
+            (t.unflatten(-1, (block.heads, -1)).transpose(1, 2) @ partners.mT)
+            .transpose(1, 2)
+            .flatten(2)
+            for t in (block.key.weight, block.key.bias)
         )
-        induced = block.finish(
-            queries.unsqueeze(1).expand(-1, x.shape[1], -1, -1), block.merge(attended)
-        )
-        return self.tokens(self.tokens.project(x), induced)
+        mixed: Tensor = Gather.apply(x, weight, bias)
+        mixed = mixed.unflatten(2, (block.heads, -1)).transpose(1, 2).flatten(2, 3)
+        heads = block.value.weight.unflatten(-1, (block.heads, -1)).transpose(1, 2)
+        attended = torch.matmul(mixed, heads)  # (E, heads, n I, dh)
+        attended = attended.unflatten(2, (x.shape[1], -1)).permute(0, 2, 3, 1, 4).flatten(3)
+        return block.finish(queries.unsqueeze(1), attended + block.value.bias.unsqueeze(1))

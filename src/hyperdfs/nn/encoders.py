@@ -6,9 +6,14 @@ import math
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from hyperdfs.nn.attention import InducedAttention, InducedSetBlock, TokenAttention
 from hyperdfs.nn.members import MemberMLP, Remembered
+
+
+CACHED = 2**19  # numbers in one tensor of tokens that are worked on together
+LARGE = 2**25  # numbers in one such tensor of a batch above which none is kept for backward
 
 
 class TokenTables(nn.Module):
@@ -50,12 +55,28 @@ class SetTransformerEncoder(nn.Module):
         presence, absence = self.tables.presence, self.tables.absence
         induced = self.induced(presence, absence, mask)
         query_on, query_off = (self.tokens.block.query(t) for t in (presence, absence))
-        change = (query_on - query_off).unsqueeze(1)
-        queries = torch.addcmul(query_off.unsqueeze(1), mask.unsqueeze(-1), change)
+        change = query_on - query_off
+        # A few masks at a time, so that their tokens stay in the cache.
+        points, dim = induced.shape[2:]
+        per_mask = mask.shape[2] * max(dim, self.tokens.block.heads * points)
+        n = max(1, CACHED // (len(induced) * per_mask))
+        recompute = torch.is_grad_enabled() and len(induced) * mask.shape[1] * per_mask > LARGE
+        pooled = []
+        for part in zip(mask.split(n, 1), induced.split(n, 1), strict=True):
+            arguments = (*part, query_off, change)
+            if recompute:
+                pooled.append(checkpoint(self._pool, *arguments, use_reentrant=False))
+            else:
+                pooled.append(self._pool(*arguments))
+        return self.output(torch.cat(pooled, 1))
+
+    def _pool(self, mask: Tensor, induced: Tensor, query_off: Tensor, change: Tensor) -> Tensor:
+        """The sum over all tokens of some masks, ``(E, n, dim)``."""
+        queries = torch.addcmul(query_off.unsqueeze(1), mask.unsqueeze(-1), change.unsqueeze(1))
         x = self.tokens(queries, induced)
         for block in self.more:
             x = block(x)
-        return self.output(x.sum(2))
+        return x.sum(2)
 
 
 class InducingPoolEncoder(nn.Module):
