@@ -97,8 +97,8 @@ class Dialogue:
     def _step(self) -> None:
         """One purchase, skip or undo."""
         best = (self._case.recommend(k=3) or [])[0]
-        price = f"price {number(best.cost)}, " if self._priced() else ""
-        self._say(f"\n[bold]Buy {_plain(best.feature)}[/]  ({price}weight {best.share:.0%})")
+        price = f", price {number(best.cost)}" if self._priced() else ""
+        self._say(f"\n[bold]Buy {_plain(best.feature)}[/]{price}: {_plain(best.why)}")
         before = self._case.proba
         try:
             if self._answer(best):
@@ -178,7 +178,9 @@ class Dialogue:
 
     def _explain(self) -> None:
         for item in self._case.recommend(k=3) or []:
-            self._say(f"  {_plain(item.feature)}: {_plain(item.why)}")
+            price = f", price {number(item.cost)}" if self._priced() else ""
+            text = f"{item.feature}{price}, selector's weight {item.share:.0%}: {item.why}"
+            self._say(f"  {_plain(text)}")
 
     def _read(self, column: str) -> str:
         """One answer that is not empty; the end of the input quits."""
