@@ -92,7 +92,7 @@ class Spread(torch.autograd.Function):
         q = queries.reshape(members * n, m, dim)
         p = torch.bmm(q, keys)
         low, high = torch.aminmax(p)
-        if -SAFE < low and high < SAFE:
+        if low > -SAFE and high < SAFE:
             p.exp_()
         else:  # the quotient below then divides by 1
             p = torch.softmax(p.unflatten(-1, (heads, -1)), -1).flatten(-2)
