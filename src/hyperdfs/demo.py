@@ -39,12 +39,13 @@ class DemoSize:
     epochs: int = 20  # of the predictor; the selector gets two thirds
     seed: int = 0
 
-    def config(self) -> dict[str, int]:
+    def config(self) -> dict[str, float]:
         """Smaller than the default preset, so that a laptop is done within a minute."""
         return {
             "stage1_epochs": self.epochs,
             "stage2_epochs": max(1, round(0.6 * self.epochs)),
             "n_bins": 6,
+            "teacher_weight": 0,
         }
 
     def command(self) -> str:
