@@ -135,22 +135,25 @@ def describe(data: Dataset, size: DemoSize) -> str:
 def case_paths(
     data: Dataset, X: pd.DataFrame, y: np.ndarray, bought: Acquisition
 ) -> list[CasePath]:
-    """The first rows whose orders of purchase differ from each other; no look at the outcome."""
-    seen: set[tuple[int, ...]] = set()
     paths = []
-    for row, order in enumerate(bought.order):
-        # The first two purchases say little; from the third on, cases part ways.
-        if tuple(order[:3]) in seen:
-            continue
-        seen.add(tuple(order[:3]))
+    for row in different_rows(bought.order, N_PATHS):
         steps = [
             Purchase(data.features.names[f], f"{X.iloc[row, f]:.2f}", proba.tolist())
-            for f, proba in zip(order, bought.proba[row, 1:], strict=True)
+            for f, proba in zip(bought.order[row], bought.proba[row, 1:], strict=True)
         ]
         paths.append(CasePath(row + 1, int(y[row]), bought.proba[row, 0].tolist(), steps))
-        if len(paths) == N_PATHS:
-            break
     return paths
+
+
+def different_rows(order: np.ndarray, count: int) -> list[int]:
+    """The first rows that were asked different things first, whatever came of it.
+
+    >>> different_rows(np.array([[0, 1, 2], [0, 1, 2], [0, 2, 1]]), 2)
+    [0, 2]
+    """
+    rows = np.sort(np.unique(order[:, :3], axis=0, return_index=True)[1])[:count]
+    rest = np.setdiff1d(np.arange(len(order)), rows)  # for a selector that treats all alike
+    return sorted([*rows.tolist(), *rest[: count - len(rows)].tolist()])
 
 
 def heat_map(names: tuple[str, ...], order: np.ndarray) -> HeatMap:
