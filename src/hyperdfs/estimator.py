@@ -10,20 +10,22 @@ import numpy as np
 import pandas as pd
 import torch
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hyperdfs.acquisition import Selector, walk
 from hyperdfs.config import make_config
 from hyperdfs.errors import InputError
-from hyperdfs.features import FeatureSpace
+from hyperdfs.features import FeatureSpace, listing
 from hyperdfs.fitting import FittedState, fit_state, pick_device
+from hyperdfs.inputs import (
+    check_budgets,
+    check_positive,
+    check_seed,
+    check_weights,
+    flat_labels,
+    input_errors,
+    label_codes,
+)
 from hyperdfs.methods import get_method
 from hyperdfs.metrics import metric_curve
 from hyperdfs.preprocess import as_table
@@ -85,12 +87,12 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn predictor and selector from complete or incomplete rows."""
         config = make_config(self.preset, self.config)
-        members, budget = self._members(), _positive("max_budget", self.max_budget)
+        members, budget = self._members(), check_positive("max_budget", self.max_budget)
         get_method(self.method)
         device = pick_device(self.device)
         table = self._intake(X, reset=True)
-        labels, classes = _labels(y, len(table))
-        weight = _weights(sample_weight, table)
+        labels, classes = label_codes(y, len(table))
+        weight = check_weights(sample_weight, len(table))
         space = FeatureSpace.from_columns(list(table.columns), groups=self.groups, costs=self.costs)
         kept = weight > 0
         if not kept.all():  # a row of weight 0 must be as good as absent
@@ -101,7 +103,7 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
                 f"y must hold at least two classes, got one class: {classes[0]!r}; "
                 "add rows of another class."
             )
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = check_seed(self.random_state)
         with show_progress(self.verbose) as progress:
             self._state = fit_state(
                 table,
@@ -148,7 +150,7 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
         selector : another policy for the same predictor, e.g. `selectors.fixed.RandomSelector()`.
         """
         state, (values, observed) = self._encode(X, impute=True)
-        wanted = self.max_budget_ if budget is None else _positive("budget", budget)
+        wanted = self.max_budget_ if budget is None else check_positive("budget", budget)
         path = walk(
             state.model.predictor,
             selector or state.model.selector,
@@ -170,16 +172,14 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
     ) -> pd.Series:
         """The metric after each number of purchases; budgets above M are dropped."""
         check_is_fitted(self)
-        wanted = [b for b in budgets if b <= len(self.features_)]
-        if not wanted or min(wanted) < 0:
-            raise InputError(
-                f"budgets must lie between 0 and the {len(self.features_)} features, "
-                f"got {list(budgets)}."
-            )
+        wanted = check_budgets(budgets, len(self.features_))
         labels = self._known_labels(y)
         proba = self.acquire(X, max(max(wanted), 1), selector=selector).proba
         if len(labels) != len(proba):
-            raise InputError(f"X and y must be of one length, got {len(proba)} and {len(labels)}.")
+            raise InputError(
+                f"X and y must be of one length, got {len(proba)} and {len(labels)}; "
+                "align the rows."
+            )
         values = metric_curve(metric, labels, proba[:, wanted])
         return pd.Series(values, index=pd.Index(wanted, name="budget"), name=metric)
 
@@ -199,7 +199,12 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
         from hyperdfs.case import Case
 
         check_is_fitted(self)
-        return Case(self, {**(values or {}), **known})
+        if not isinstance(values, Mapping | pd.Series | None):
+            raise InputError(
+                f"A case starts from values by feature name, got {type(values).__name__}; "
+                "pass a mapping or keywords."
+            )
+        return Case(self, {**({} if values is None else dict(values)), **known})
 
     def specialise(self, features: Sequence[str | int]) -> SubsetClassifier:
         """The generated classifier for exactly this subset, stand-alone."""
@@ -219,7 +224,8 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
         """Checks of scikit-learn's contract (names, counts), then the table."""
         table = as_table(X) if reset or not isinstance(X, pd.DataFrame) else X
         named = X if isinstance(X, pd.DataFrame) else table.to_numpy()
-        validate_data(self, named, reset=reset, skip_check_array=True)
+        with input_errors():
+            validate_data(self, named, reset=reset, skip_check_array=True)
         return table if reset else as_table(X, expected=self._state.input_columns)
 
     def _encode(self, X: Any, *, impute: bool) -> tuple[FittedState, Any]:
@@ -228,14 +234,13 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
         return self._state, self._state.preprocessor.transform(table, impute=impute)
 
     def _known_labels(self, y: Any) -> np.ndarray:
-        y = column_or_1d(y)
-        index = np.searchsorted(self.classes_, y)
-        index = np.clip(index, 0, len(self.classes_) - 1)
-        unknown = self.classes_[index] != y
+        y = flat_labels(y)
+        index: np.ndarray = pd.Index(self.classes_).get_indexer(pd.Index(y))
+        unknown = index < 0
         if unknown.any():
             raise InputError(
-                f"y must hold classes seen in training ({', '.join(map(str, self.classes_))}), "
-                f"got {y[unknown][0]!r}; drop those rows or train with them."
+                f"y must hold classes seen in training ({listing(self.classes_.tolist())}), "
+                f"got {y[unknown].tolist()[0]!r}; drop those rows or train with them."
             )
         return index
 
@@ -290,45 +295,7 @@ class HyperDFSClassifier(DFSClassifier):
         self.verbose = verbose
 
     def _members(self) -> int:
-        return _positive("n_members", self.n_members)
-
-
-def _positive(name: str, value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
-        raise InputError(f"{name} must be a whole number of at least 1, got {value!r}.")
-    return int(value)
-
-
-def _labels(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Label codes and the sorted classes."""
-    if y is None:
-        raise InputError(
-            "This estimator requires y to be passed, but the target y is None; pass one label "
-            "per row."
-        )
-    y = column_or_1d(y, warn=True)
-    if len(y) != n:
-        raise InputError(f"X and y must be of one length, got {n} and {len(y)}; align the rows.")
-    missing = pd.isna(y)
-    if missing.any():
-        raise InputError(
-            f"y must hold a label for every row, got NaN (missing) in row "
-            f"{int(np.argmax(missing))}; drop the rows without a label."
-        )
-    check_classification_targets(y)
-    classes, labels = np.unique(y, return_inverse=True)
-    return labels, classes
-
-
-def _weights(sample_weight: Any, table: pd.DataFrame) -> np.ndarray:
-    weight = _check_sample_weight(sample_weight, np.empty((len(table), 1)), dtype=np.float64)
-    if (weight < 0).any():
-        raise InputError(
-            f"sample_weight must not be negative, got {weight.min()}; use 0 to leave a row out."
-        )
-    if not weight.any():
-        raise InputError("sample_weight must be positive for some row, got zeros only.")
-    return np.asarray(weight)
+        return check_positive("n_members", self.n_members)
 
 
 def _tensor(array: np.ndarray, state: FittedState) -> torch.Tensor:

@@ -21,6 +21,7 @@ from hyperdfs.training.loop import Progress
 from hyperdfs.training.teacher import cross_fitted
 
 FEWEST_FOR_SPLIT = 30  # below, the training rows also serve as validation rows
+LARGEST = 1e30  # well inside float32
 TYPICAL = 5  # example results kept per feature, to foresee what a purchase may change
 
 
@@ -44,6 +45,8 @@ def pick_device(device: str) -> torch.device:
         chosen = torch.device(device)
     except (RuntimeError, TypeError):
         raise InputError(f"device must be 'auto', 'cpu' or 'cuda', got {device!r}.") from None
+    if chosen.type not in ("cpu", "cuda"):
+        raise InputError(f"device must be 'auto', 'cpu' or 'cuda', got {device!r}.")
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise InputError(f"device {device!r} is not available here; use 'auto' or 'cpu'.")
     return chosen
@@ -92,13 +95,15 @@ def fit_state(
     )
     if config.class_weight == "balanced":
         weight = weight / np.bincount(labels, weights=weight, minlength=n_classes)[labels]
+    weight = weight / weight.mean()  # the teacher's regularisation counts in rows
     train_index, valid_index = split_rows(labels, config.validation_fraction, seed)
     target = np.eye(n_classes)
     train_target = target[labels[train_index]]
     if config.teacher_weight:
         progress("teacher", 0, 1)
         taught = cross_fitted(
-            preprocessor.readings(table)[train_index],
+            # Trees order values and hold them in float32.
+            np.clip(preprocessor.readings(table)[train_index], -LARGEST, LARGEST),
             labels[train_index],
             weight[train_index],
             n_classes,

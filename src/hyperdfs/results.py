@@ -29,10 +29,11 @@ class Acquisition:
 
     def masks(self, budget: int) -> np.ndarray:
         """(n, M) bool: what had been bought after `budget` purchases."""
-        if not 0 <= budget <= self.budget:
+        whole = isinstance(budget, int | np.integer) and not isinstance(budget, bool)
+        if not whole or not 0 <= budget <= self.budget:
             raise InputError(
-                f"budget must lie between 0 and the {self.budget} purchases of this run, "
-                f"got {budget}; acquire with a larger budget."
+                f"budget must be a whole number between 0 and the {self.budget} purchases of this "
+                f"run, got {budget!r}; acquire with a larger budget."
             )
         bought = np.zeros((len(self.order), self.n_features), bool)
         rows, steps = np.nonzero(self.order[:, :budget] >= 0)

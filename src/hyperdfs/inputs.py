@@ -1,0 +1,118 @@
+"""Labels, weights and numbers as a user passes them, checked and in plain form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
+
+from hyperdfs.errors import InputError
+
+
+def check_positive(name: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise InputError(f"{name} must be a whole number of at least 1, got {value!r}.")
+    return int(value)
+
+
+def label_codes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Label codes and the sorted classes."""
+    if y is None:
+        raise InputError(
+            "This estimator requires y to be passed, but the target y is None; pass one label "
+            "per row."
+        )
+    y = flat_labels(y, warn=True)
+    if len(y) != n:
+        raise InputError(f"X and y must be of one length, got {n} and {len(y)}; align the rows.")
+    with input_errors():
+        check_classification_targets(y)
+    classes, labels = np.unique(y, return_inverse=True)
+    return labels, classes
+
+
+def flat_labels(y: Any, *, warn: bool = False) -> np.ndarray:
+    """One label per row in numpy's own type for it, none missing."""
+    if isinstance(y, pd.Series) and not isinstance(y.dtype, np.dtype):
+        y = y.astype(object)  # nullable numbers would come out as floats
+    with input_errors():
+        y = column_or_1d(y, warn=warn)
+    missing = pd.isna(y)
+    if missing.any():
+        raise InputError(
+            f"y must hold a label for every row, got NaN (missing) in row "
+            f"{int(np.argmax(missing))}; drop the rows without a label."
+        )
+    if y.dtype.kind == "f" and np.isinf(y).any():
+        raise InputError(
+            f"y must hold finite labels, got infinity in row {int(np.argmax(np.isinf(y)))}; "
+            "drop the row or give it a label."
+        )
+    if y.dtype == object:
+        plain = {"boolean": bool, "integer": np.int64, "floating": np.float64}
+        kind = pd.api.types.infer_dtype(y)
+        if kind.startswith("mixed"):
+            raise InputError(
+                f"y must hold labels of one type, got {kind}; "
+                "convert them, e.g. with y.astype(str)."
+            )
+        y = y.astype(plain.get(kind, object))
+    return np.asarray(y)
+
+
+def check_budgets(budgets: Iterable[int], n_features: int) -> list[int]:
+    """Those of the budgets that this table can pay for."""
+    listed = list(budgets) if isinstance(budgets, Iterable) else [budgets]
+    whole = [b for b in listed if isinstance(b, int | np.integer) and not isinstance(b, bool)]
+    wanted = [int(b) for b in whole if b <= n_features]
+    if len(whole) < len(listed) or not wanted or min(wanted) < 0:
+        raise InputError(
+            f"budgets must be whole numbers between 0 and the {n_features} features, "
+            f"got {listed}; pass e.g. budgets=[{n_features}]."
+        )
+    return wanted
+
+
+def check_seed(random_state: Any) -> int:
+    try:
+        return int(check_random_state(random_state).randint(2**31 - 1))
+    except (ValueError, TypeError):
+        raise InputError(
+            "random_state must be None, a whole number from 0 to 2**32 - 1 or a numpy "
+            f"RandomState, got {random_state!r}."
+        ) from None
+
+
+@contextmanager
+def input_errors() -> Iterator[None]:
+    """What scikit-learn rejects is an `InputError` too; the wording stays scikit-learn's."""
+    try:
+        yield
+    except (ValueError, TypeError) as error:
+        raise InputError(str(error)) from None
+
+
+def check_weights(sample_weight: Any, n: int) -> np.ndarray:
+    """One weight per row, the largest 1."""
+    if sample_weight is not None and not np.any(np.asarray(sample_weight)):
+        raise InputError(
+            "sample_weight must be positive for some row, got zeros only; leave it out to count "
+            "every row once."
+        )
+    try:
+        weight = _check_sample_weight(sample_weight, np.empty((n, 1)), dtype=np.float64)
+    except (ValueError, TypeError) as error:
+        raise InputError(
+            f"sample_weight must be one finite number for each of the {n} rows: {error}"
+        ) from None
+    if (weight < 0).any():
+        raise InputError(
+            f"sample_weight must not be negative, got {weight.min()}; use 0 to leave a row out."
+        )
+    return np.asarray(weight / weight.max())
