@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -20,6 +21,27 @@ def gumbel_noise(
     return waiting.clamp_(1e-30).log_().neg_()
 
 
+class _StraightThrough(torch.autograd.Function):
+    """``a = onehot(argmax p) - sg(p) + p`` with ``p = softmax(logits / T)``.
+
+    The value is exactly one-hot, so that unbought inputs are exactly 0; the gradient is p's.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, temperature: float) -> Tensor:
+        soft = torch.softmax(logits / temperature, -1)
+        ctx.save_for_backward(soft)
+        ctx.temperature = temperature
+        return torch.zeros_like(soft).scatter_(1, logits.argmax(1, keepdim=True), 1.0)
+
+    @staticmethod
+    def backward(ctx: Any, *grads: Any) -> tuple[Tensor, None]:
+        (soft,) = ctx.saved_tensors
+        weighted = grads[0] * soft
+        total = weighted.sum(-1, keepdim=True)
+        return weighted.addcmul_(soft, total, value=-1.0).div_(ctx.temperature), None
+
+
 def gumbel_purchases(
     selector: ScoreNet,
     x: Tensor,
@@ -32,9 +54,8 @@ def gumbel_purchases(
 ) -> Tensor:
     """The mask of each row after `lengths` purchases (sorted, longest first), with a gradient.
 
-    Straight-through Gumbel draws: ``a = onehot(argmax p) - sg(p) + p`` with
-    ``p = softmax((score + G) / T)``. Finished rows leave the batch, so only what still buys is
-    computed.
+    Straight-through Gumbel draws, ``p = softmax((score + G) / T)``. Finished rows leave the batch,
+    so only what still buys is computed.
     """
     mask = x.new_zeros(len(x), columns.n_features)
     finished: list[Tensor] = []
@@ -45,11 +66,9 @@ def gumbel_purchases(
             mask, x, available = mask[:active], x[:active], available[:active]
         scores = selector(x * columns.expand(mask), mask)
         free = available * (1.0 - mask.detach())
-        scores = torch.where(free > 0.5, scores, NEVER)
         gumbel = gumbel_noise(scores.shape, generator, dtype=x.dtype).to(x.device)
-        soft = torch.softmax((scores + gumbel) / temperature, -1)
-        hard = torch.zeros_like(soft).scatter_(1, soft.argmax(1, keepdim=True), 1.0)
-        bought = (hard - soft).detach() + soft
+        logits = (scores + gumbel).masked_fill(free < 0.5, NEVER)
+        bought: Tensor = _StraightThrough.apply(logits, temperature)
         # A row whose remaining cells are all missing stands still.
         mask = mask + bought * (free.amax(1, keepdim=True) > 0.5)
     return torch.cat([mask, *reversed(finished)])
