@@ -6,7 +6,9 @@ import hashlib
 import json
 import os
 import tempfile
+import textwrap
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -31,6 +33,17 @@ if TYPE_CHECKING:
 FORMAT = "hyperdfs-model"
 VERSION = 1
 MANIFEST, TENSORS = "manifest.json", "tensors.safetensors"
+
+# What zipfile and json raise for a file that was cut, damaged or of another kind.
+_UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
 
 
 def save(model: DFSClassifier, path: str | Path) -> None:
@@ -66,27 +79,29 @@ def save(model: DFSClassifier, path: str | Path) -> None:
         "members": state.members,
         "history": state.model.history,
     }
-    _write(Path(path), {MANIFEST: json.dumps(manifest, indent=1).encode(), TENSORS: packed})
+    text = json.dumps(manifest, indent=1, default=_plain)
+    _write(Path(path), {MANIFEST: text.encode(), TENSORS: packed})
 
 
 def load(path: str | Path, *, device: str = "auto") -> DFSClassifier:
     """Read a classifier that `save` wrote, onto any device."""
+    target = pick_device(device)
     manifest, arrays = _read(Path(path))
     try:
-        return _restore(manifest, arrays, device)
-    except (KeyError, TypeError, IndexError, RuntimeError, ValueError) as error:
+        return _restore(manifest, arrays, target)
+    except (AttributeError, LookupError, TypeError, RuntimeError, ValueError) as error:
+        reason = textwrap.shorten(f"{type(error).__name__}: {error}", 100, placeholder=" ...")
         raise ModelFileError(
-            f"A model file must be complete and consistent, {path} is not "
-            f"({type(error).__name__}: {error}); save the model again."
+            f"A model file must be complete and consistent, {path} is not ({reason}); "
+            "save the model again."
         ) from error
 
 
 def _restore(
-    manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], device: str
+    manifest: Mapping[str, Any], arrays: Mapping[str, np.ndarray], device: torch.device
 ) -> DFSClassifier:
     from hyperdfs import estimator
 
-    target = pick_device(device)
     kinds = {c.__name__: c for c in (estimator.DFSClassifier, estimator.HyperDFSClassifier)}
     params = dict(manifest["params"])
     if isinstance(params["groups"], Mapping) and "feature_space" in params["groups"]:
@@ -114,7 +129,7 @@ def _restore(
         shape=shape,
         config=config,
         members=manifest["members"],
-        model=built.to(target),
+        model=built.to(device),
         typical=arrays["typical"],
     )
     model.classes_ = np.array(manifest["classes"]["labels"], dtype=manifest["classes"]["dtype"])
@@ -133,7 +148,7 @@ def _params(model: DFSClassifier) -> dict[str, Any]:
         params["groups"] = {"feature_space": model.features_.to_dict()}
     if params["config"] is not None:
         params["config"] = dict(params["config"])
-    if not isinstance(params["random_state"], int | type(None)):
+    if not isinstance(params["random_state"], int | np.integer | type(None)):
         params["random_state"] = None  # a generator's state is spent by the fit
     return params
 
@@ -148,17 +163,35 @@ def _classes(classes: np.ndarray) -> dict[str, Any]:
     return {"labels": labels, "dtype": classes.dtype.str if classes.dtype != object else "object"}
 
 
+def _plain(value: Any) -> Any:
+    """numpy's numbers in a user's parameters as JSON."""
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    raise InputError(
+        f"Parameters of a saved model must be text, numbers or lists, got {value!r}; "
+        "set a plain value with set_params(...)."
+    )
+
+
 def _names(names: np.ndarray | None) -> list[str] | None:
     return None if names is None else list(names)
 
 
 def _write(path: Path, members: Mapping[str, bytes]) -> None:
+    if path.is_dir() or not path.parent.is_dir():
+        raise DataNotFoundError(
+            f"A model is saved as a file in a folder that exists, got {path}; check the path."
+        )
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
             for name, content in members.items():
                 # A fixed date, so that the same model gives the same bytes.
                 archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content)
+        # mkstemp makes files private; a model is as readable as any other file of its user.
+        mask = os.umask(0o022)
+        os.umask(mask)
+        os.chmod(temporary, 0o666 & ~mask)
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
@@ -172,7 +205,7 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         with zipfile.ZipFile(path) as archive:
             manifest = json.loads(archive.read(MANIFEST))
             packed = archive.read(TENSORS)
-    except (zipfile.BadZipFile, KeyError, EOFError, ValueError, OSError):
+    except _UNREADABLE:
         raise ModelFileError(
             f"A model file must be a complete hyperdfs bundle, {path} is truncated or of another "
             "kind; save the model again with clf.save(...)."
@@ -182,10 +215,10 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
             f"A model file must say format {FORMAT!r}, {path} does not; it was written by "
             "another program."
         )
-    if manifest.get("version", 0) > VERSION:
+    if manifest.get("version") not in range(1, VERSION + 1):
         raise ModelFileError(
             f"This hyperdfs {hyperdfs.__version__} reads model files up to version {VERSION}, "
-            f"{path} has version {manifest['version']}; upgrade hyperdfs."
+            f"{path} has version {manifest.get('version')!r}; upgrade hyperdfs."
         )
     if hashlib.sha256(packed).hexdigest() != manifest.get("sha256"):
         raise ModelFileError(

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import pandas as pd
 import torch
 
 from hyperdfs.errors import InputError
+from hyperdfs.preprocess.readings import is_missing
 
 if TYPE_CHECKING:
     from hyperdfs.estimator import DFSClassifier
@@ -93,7 +96,7 @@ class Case:
 
     def observe(self, feature: str | int, value: Any) -> Self:
         """Take in a result. A missing value means the purchase gave nothing: it is skipped."""
-        index = self._fresh(feature)
+        index, value = self._fresh(feature), _plain(value)
         encoded = self._state.preprocessor.encode_cells(index, value)
         if encoded is None:
             return self.skip(feature)
@@ -137,7 +140,7 @@ class Case:
             return None
         weights = np.exp(scores[free] - scores[free].max())
         weights /= weights.sum()
-        best = np.argsort(-weights, kind="stable")[:k]
+        best = np.argsort(-scores[free], kind="stable")[:k]
         shifts, spans = self._foresee(free[best])
         space, label = self._model.features_, self._model.classes_[self.proba.argmax()]
         return [
@@ -177,7 +180,7 @@ class Case:
         names = self._model.features_.names
         return {
             "steps": [
-                {"feature": names[i], "value": _plain(self._values[i])}
+                {"feature": names[i], "value": self._values[i]}
                 if i in self._values
                 else {"feature": names[i], "skipped": True}
                 for i in self._steps
@@ -213,9 +216,15 @@ class Case:
 
 
 def _plain(value: Any) -> Any:
-    """numpy scalars and mappings of them as plain Python."""
-    if isinstance(value, Mapping):
+    """A result as JSON can hold it: plain Python, None for missing parts."""
+    if type(value) is str or type(value) is int:
+        return value
+    if isinstance(value, Mapping | pd.Series):
         return {key: _plain(part) for key, part in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim):
         return [_plain(part) for part in value]
+    if is_missing(value):
+        return None
+    if isinstance(value, Decimal):
+        return float(value)
     return value.item() if isinstance(value, np.generic) else value

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 import torch
 
 from hyperdfs.errors import InputError
+from hyperdfs.features import listing
 from hyperdfs.nn.hyper import SubsetNet
 from hyperdfs.preprocess import Preprocessor, as_table
 
@@ -29,20 +31,28 @@ class SubsetClassifier:
     layers: list[list[tuple[np.ndarray, np.ndarray]]]
     columns: np.ndarray
     preprocessor: Preprocessor
+    input_columns: tuple[Hashable, ...]
 
     @property
     def n_parameters(self) -> int:
         return sum(w.size + b.size for member in self.layers for w, b in member)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """X needs the columns of the subset only, and all of their values."""
-        table = as_table(X)
+        """X needs the columns of the subset only, and all of their values.
+
+        An array has either these columns or all those of the training table, in its order.
+        """
         space = self.preprocessor.space
-        for name in (c for group in space.columns for c in group):
-            if name not in table:
-                table = table.assign(**{str(name): np.nan}) if isinstance(name, str) else table
-        encoded = self.preprocessor.transform(table, impute=False)
         wanted = [space.index(name) for name in self.features]
+        own = {column for i in wanted for column in space.columns[i]}
+        mine = [column for column in self.input_columns if column in own]
+        table = as_table(X)
+        if not isinstance(X, pd.DataFrame):
+            known = mine if table.shape[1] == len(mine) else list(self.input_columns)
+            table = as_table(X, expected=known)
+        encoded = self.preprocessor.transform(
+            table.reindex(columns=list(self.input_columns)), impute=False
+        )
         if not encoded.observed[:, wanted].all():
             row, which = np.argwhere(~encoded.observed[:, wanted])[0]
             raise InputError(
@@ -70,15 +80,19 @@ def _softmax(logits: np.ndarray) -> np.ndarray:
 
 
 @torch.inference_mode()
-def specialise(model: DFSClassifier, features: Sequence[str | int]) -> SubsetClassifier:
+def specialise(model: DFSClassifier, features: Iterable[str | int]) -> SubsetClassifier:
     """Generate the weights for this subset and keep only the inputs that it knows."""
     state, space = model._state, model.features_
     net = state.model.modules.get("predictor")
     if not isinstance(net, SubsetNet):
         raise InputError(f"specialise needs a subset network, got method {model.method!r}.")
-    if isinstance(features, str) or not len(features):
-        raise InputError(f"specialise needs a list of feature names, got {features!r}.")
-    wanted = sorted({space.index(feature) for feature in features})
+    listable = isinstance(features, Iterable) and not isinstance(features, str)
+    wanted = sorted({space.index(feature) for feature in features}) if listable else []
+    if not wanted:
+        raise InputError(
+            f"specialise needs a list of at least one feature, got {features!r}; "
+            f"choose from {listing(space.names)}."
+        )
     mask = torch.zeros(1, 1, len(space))
     mask[..., wanted] = 1.0
     columns = np.flatnonzero(np.isin(state.preprocessor.column_group, wanted))
@@ -90,4 +104,5 @@ def specialise(model: DFSClassifier, features: Sequence[str | int]) -> SubsetCla
         layers=[[(w.cpu().numpy(), b.cpu().numpy()) for w, b in member] for member in layers],
         columns=columns,
         preprocessor=state.preprocessor,
+        input_columns=state.input_columns,
     )
