@@ -80,6 +80,36 @@ def test_single_precision(kind):
     check_encoder(kind, members=1, layers=2, m=30, n=9, dtype=torch.float32)
 
 
+@pytest.mark.parametrize("large", [False, True])
+def test_many_small_parts(large, monkeypatch):
+    """Cut into parts of one mask each; kept for backward, or computed again."""
+    monkeypatch.setattr("hyperdfs.nn.encoders.CACHED", 1)
+    monkeypatch.setattr("hyperdfs.nn.encoders.LARGE", 1 if large else 2**40)
+    monkeypatch.setattr("hyperdfs.nn.products.CACHED", 1)
+    check_encoder("set_transformer", members=2, layers=2, m=9, n=7)
+    check_step(encoder="set_transformer", members=2, m=9, d=9, missing=True)
+
+
+def test_scores_too_large_to_exponentiate():
+    """The softmax must not overflow: inducing points and tokens far apart."""
+    torch.manual_seed(0)
+    fast, _ = make_encoder("set_transformer", 1, 6, dim=8, out_dim=6, layers=2)
+    with torch.no_grad():
+        for block in (fast.tokens.block, fast.more[0].block, fast.more[0].tokens.block):
+            block.key.weight.mul_(100.0)
+            block.query.weight.mul_(100.0)
+    fast = fast.double()
+    book = textbook.encoder_like(fast)
+    mask = random_masks(5, 6, torch.float64)
+    probe, book_probe = mask.unsqueeze(0).requires_grad_(), mask.clone().requires_grad_()
+    z, expected = fast(probe)[0], book(book_probe)
+    torch.testing.assert_close(z, expected, **DOUBLE)
+    z.square().sum().backward()
+    expected.square().sum().backward()
+    assert_same_gradients(fast, [book], {"rtol": 1e-4, "atol": 1e-7})
+    torch.testing.assert_close(probe.grad[0], book_probe.grad, rtol=1e-4, atol=1e-7)
+
+
 @settings(max_examples=20, deadline=None)
 @given(
     members=st.integers(1, 3),

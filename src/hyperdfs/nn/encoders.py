@@ -59,6 +59,7 @@ class SetTransformerEncoder(nn.Module):
         points, dim = induced.shape[2:]
         per_mask = mask.shape[2] * max(dim, self.tokens.block.heads * points)
         n = max(1, CACHED // (len(induced) * per_mask))
+        n = -(-mask.shape[1] // -(-mask.shape[1] // n))  # parts of like size
         recompute = torch.is_grad_enabled() and len(induced) * mask.shape[1] * per_mask > LARGE
         pooled = []
         for part in zip(mask.split(n, 1), induced.split(n, 1), strict=True):
