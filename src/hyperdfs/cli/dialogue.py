@@ -222,7 +222,7 @@ class Dialogue:
             self._say(_plain(f"Skipped: {', '.join(case.skipped)}."))
 
     def _say(self, text: str) -> None:
-        self._console.print(text, soft_wrap=True)
+        self._console.print(text, soft_wrap=not self._console.is_terminal)
 
 
 def _plain(text: str) -> str:
