@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 import textbook
@@ -189,12 +192,15 @@ def test_predictor_is_blind_to_how_masks_are_grouped(kind, encoder, members, dis
     torch.testing.assert_close(together.sum(1), torch.ones(n))
 
 
-def test_predictor_follows_a_change_of_the_weights():
-    net = make_net()
+@pytest.mark.parametrize("encoder", ENCODERS)
+@pytest.mark.parametrize("embedding", [None, ([0, 1, 2, 3, 4, 5, 5, 5], 2)])
+def test_predictor_follows_a_change_of_the_weights(encoder, embedding):
+    d = 6 if embedding is None else 8
+    net = make_net(encoder=encoder, embedding=embedding, d=d)
     predictor = NetworkPredictor(net)
-    mask = some_masks(9, 6)
-    x = torch.randn(9, 6) * mask
-    for rows in (slice(0, 1), slice(0, 9)):
+    mask = some_masks(40, 6)
+    x = torch.randn(40, d) * mask[:, [*range(6), *[5] * (d - 6)]]
+    for rows in (slice(0, 1), slice(0, 40)):
         predictor.proba(x[rows], mask[rows])
         for parameter in net.parameters():  # one at a time: each must be noticed
             with torch.no_grad():
@@ -203,6 +209,13 @@ def test_predictor_follows_a_change_of_the_weights():
             torch.testing.assert_close(
                 predictor.proba(x[rows], mask[rows]), torch.softmax(expected, -1).mean(0)
             )
-    net.load_state_dict(make_net(members=1, hyper_width=128).state_dict())
+    optimizer = torch.optim.Adam(net.parameters(), lr=0.1, fused=True)  # as in training
+    net(x.unsqueeze(0), mask.unsqueeze(0)).logits.square().sum().backward()
+    optimizer.step()
+    expected = net(x.unsqueeze(0), mask.unsqueeze(0)).logits
+    torch.testing.assert_close(predictor.proba(x, mask), torch.softmax(expected, -1).mean(0))
+    again = NetworkPredictor(pickle.loads(pickle.dumps(copy.deepcopy(net))))
+    torch.testing.assert_close(predictor.proba(x, mask), again.proba(x, mask))
+    net.load_state_dict({k: v + 0.1 * torch.randn_like(v) for k, v in net.state_dict().items()})
     expected = net(x.unsqueeze(0), mask.unsqueeze(0)).logits
     torch.testing.assert_close(predictor.proba(x, mask), torch.softmax(expected, -1).mean(0))

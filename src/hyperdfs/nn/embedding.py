@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -29,12 +30,15 @@ class GroupEmbedding(nn.Module):
         sizes = torch.bincount(group)
         target = torch.cat([torch.full((min(dim, int(s)),), g) for g, s in enumerate(sizes)])
         own = group.unsqueeze(1) == target  # (D, D'): which inputs a column feeds
-        weight = torch.randn(members, *own.shape) / sizes[group].sqrt().unsqueeze(1)
-        first_column = torch.cumsum(sizes, 0) - sizes
-        first_input = torch.searchsorted(target, torch.arange(len(sizes)))
-        weight[:, :, first_input] = 0.0
-        weight[:, first_column, first_input] = 1.0
-        self.weight = nn.Parameter(weight * own)
+        weight = torch.zeros(members, *own.shape)
+        first_column = (torch.cumsum(sizes, 0) - sizes).tolist()
+        first_input = torch.searchsorted(target, torch.arange(len(sizes))).tolist()
+        for size, column, start in zip(sizes.tolist(), first_column, first_input, strict=True):
+            weight[:, column, start] = 1.0
+            if size > 1:
+                block = cosine_waves(size - 1, min(dim, size) - 1)
+                weight[:, column + 1 : column + size, start + 1 : start + min(dim, size)] = block
+        self.weight = nn.Parameter(weight)
         self.register_buffer("own", own.float(), persistent=False)
         self.n_out = len(target)
         self._masked = Remembered()
@@ -47,3 +51,17 @@ class GroupEmbedding(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         weight = self._masked.get([self.weight], lambda: self.weight * self.own)
         return torch.matmul(x, weight)
+
+
+def cosine_waves(n_columns: int, n_waves: int) -> Tensor:
+    """Weights that turn quantile columns into ``cos(pi k u)``, k = 1..n_waves, u the quantile.
+
+    Column c climbs from 0 to 1 over the c-th bin (and is then scaled to variance 1), so its
+    weight is the change of the wave over that bin. Orthogonal waves, slow ones first, are a
+    basis of smooth functions; random sums of columns would all look alike. ``(n_columns, n_waves)``
+
+    """
+    edge = torch.linspace(0.0, 1.0, n_columns + 1, dtype=torch.float64).unsqueeze(1)
+    wave = math.sqrt(2.0) * torch.cos(math.pi * edge * torch.arange(1, n_waves + 1))
+    middle = (edge[1:] + edge[:-1]) / 2.0
+    return (wave.diff(dim=0) * (middle * (1.0 - middle)).sqrt()).float()

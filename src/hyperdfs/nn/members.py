@@ -16,21 +16,27 @@ T = TypeVar("T")
 class Remembered:
     """What depends on weights alone, computed once for inference and again when they change.
 
-    With gradients on, it is computed afresh each time.
+    With gradients on, it is computed afresh each time, and forgotten: the training step that
+    follows changes the weights, and fused optimisers do so without a new version number.
     """
 
     def __init__(self) -> None:
-        self._key: tuple[tuple[int, int], ...] | None = None
-        self._value: Any = None
+        self._kept: tuple[Any, Any] = (None, None)  # one attribute, so that threads see a whole
 
     def get(self, weights: Iterable[Tensor], compute: Callable[[], T]) -> T:
         if torch.is_grad_enabled():
+            self._kept = (None, None)
             return compute()
         key = tuple((w.data_ptr(), w._version) for w in weights)
-        if key != self._key:
-            self._key, self._value = key, compute()
-        value: T = self._value
-        return value
+        known, value = self._kept
+        if key != known:
+            value = compute()
+            self._kept = (key, value)
+        result: T = value
+        return result
+
+    def __reduce__(self) -> tuple[type[Remembered], tuple[()]]:
+        return Remembered, ()  # copies and pickles start empty
 
 
 class MemberLinear(nn.Module):
