@@ -28,9 +28,9 @@ class HyperConfig(BaseModel):
     token_dim: int | None = Field(None, ge=4)  # None: 32, or 64 above 100 features
     condition_dim: int | None = Field(None, ge=1)
     hypernetwork: bool = True
-    hyper_width: int = Field(64, ge=1)
+    hyper_width: int = Field(32, ge=1)
     primary: tuple[int, ...] = (64,)
-    embed_dim: int | None = Field(4, ge=1)  # learned inputs per feature; None: its columns
+    embed_dim: int | None = Field(8, ge=1)  # learned inputs per feature; None: its columns
     compress_to: int | None = Field(None, ge=1)  # None: 16 for pixels, else no compressor
     selector_hidden: tuple[int, ...] = (128, 128)
 
@@ -56,7 +56,7 @@ class HyperConfig(BaseModel):
     selector_lr: float = Field(1e-3, gt=0)
     stage2_patience: int = Field(15, ge=1)
     temperature: tuple[float, float] = (1.0, 0.2)  # Gumbel softmax, first and last epoch
-    every_step: bool = False  # loss after each purchase, not only after the last
+    start_order: bool = True  # the selector sets out from a good order for everybody
     replay: bool = True  # random subsets go on in stage 2
     select_by: Literal["auac", "log_loss"] = "log_loss"
     cost_weight: float = Field(1.0, ge=0)
@@ -72,6 +72,7 @@ PAPER: dict[str, Any] = {
     "stage1_epochs": 200,
     "stage1_lr": 1e-2,
     "stage2_epochs": 100,
+    "start_order": False,
     "select_by": "auac",
 }
 

@@ -19,6 +19,7 @@ from hyperdfs.training.loop import BestWeights, History, Progress, Trainer
 from hyperdfs.training.losses import collapse_loss, cross_entropy
 from hyperdfs.training.predictor_stage import random_subsets
 from hyperdfs.training.purchases import gumbel_purchases
+from hyperdfs.training.start_order import lookahead_order, start_from
 
 
 @dataclass
@@ -91,6 +92,8 @@ def fit_jointly(
     k = config.masks_per_batch
     multiple = min(k, len(train)) if config.replay and k is not None else 1
     steps, epochs = max(1, round(len(train) / batch_size)), config.stage2_epochs
+    if config.start_order:
+        start_from(selector, lookahead_order(net, train, max_budget, price, generator))
     step = JointStep(net, selector, config, sampler, max_budget, price, generator)
     trainer = Trainer(
         [(net, learning_rate, True), (selector, config.selector_lr, False)],
