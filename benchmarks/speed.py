@@ -119,6 +119,9 @@ def acquisition(kind: str, m: int, n: int) -> Callable[[], None]:
     preset = "default" if kind == "default" else "paper"
     step, rows = make_step(preset, m)
     x = torch.randn(n, m)
+    with torch.no_grad():  # an untrained selector hardly looks at x; this one buys at variance
+        for weight in step.selector.parameters():
+            weight.mul_(3.0)
     if kind == "textbook":
         net, selector = textbook.hypernet_like(step.net), textbook.scores_like(step.selector)
         return lambda: textbook.walk(net, selector, x, BUDGET)
