@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -267,6 +268,20 @@ class TestWeights:
         ]
         assert recall[1] > recall[0] + 0.2
 
+    @pytest.mark.parametrize("class_weight", [None, "balanced"])
+    def test_the_teacher_is_given_weights_that_count_in_rows(self, monkeypatch, class_weight):
+        """Its trees are regularised by the sum of weights; class shares alone would sum to 2."""
+        given_weights = []
+
+        def spy(readings, labels, weight, n_classes, *, seed):
+            given_weights.append(weight)
+
+        monkeypatch.setattr("hyperdfs.fitting.cross_fitted", spy)
+        X, y = numbers(40)
+        weight = np.where(y, 1e-9, 2e-9)
+        fit(X, y, weight, config={"teacher_weight": 0.5, "class_weight": class_weight})
+        assert given_weights[0].mean() == pytest.approx(1.0, rel=0.1)
+
 
 LABELS = {
     "int": (np.array([3, -1]), "i"),
@@ -388,6 +403,18 @@ def test_the_papers_preset():
     # The paper imputes what is missing before the task starts, so every purchase gives something.
     full = a.proba[:, 1:] != a.proba[:, :-1]
     assert full.any(axis=2).mean() > 0.9
+
+
+def test_predictions_from_several_threads(clf, table):
+    expected = clf.predict_proba(table[0])
+    with ThreadPoolExecutor(3) as pool:
+        for proba in pool.map(lambda _: clf.predict_proba(table[0]), range(12)):
+            np.testing.assert_array_equal(proba, expected)
+
+
+def test_progress_is_silent_away_from_a_terminal(capsys):
+    fit(*numbers(30), max_budget=1, verbose=1)
+    assert capsys.readouterr() == ("", "")
 
 
 def test_methods_by_name():
