@@ -202,7 +202,7 @@ class TestDeterminism:
         np.testing.assert_array_equal(clf.predict_proba(X), again.predict_proba(X))
 
     def test_the_number_of_threads_does_not_matter(self):
-        """Tiny products run on one thread whatever is allowed; larger ones round differently."""
+        """Equal up to rounding in a tiny fit; along a long one the rounding grows."""
         X, y = numbers(60)
         threads = torch.get_num_threads()
         results = []
