@@ -156,7 +156,7 @@ class TestRoundTrip:
             {"groups": FeatureSpace.from_columns(["x0", "x1", "x2", "x3"], costs=2.0)},
             {"random_state": np.random.RandomState(0)},
         ],
-        ids=str,
+        ids=["max_budget", "seed", "config", "groups", "generator"],
     )
     def test_parameters_in_numpys_and_other_types(self, params, tmp_path):
         X, y = numbers(40)

@@ -49,7 +49,7 @@ def walk(
     budget, but leaves the known subset as it was.
     """
     n, budget = x.shape[0], min(budget, columns.n_features)
-    mask = torch.zeros(n, columns.n_features)
+    mask = x.new_zeros(n, columns.n_features)
     tried = torch.zeros_like(mask)
     order, proba = [], [predictor.proba(torch.zeros_like(x), mask)]
     for _ in range(budget):
@@ -60,4 +60,6 @@ def walk(
         mask.scatter_(1, choice, available.gather(1, choice))
         order.append(choice)
         proba.append(predictor.proba(x * columns.expand(mask), mask))
-    return Trajectories(torch.cat(order, 1).numpy().astype(np.int64), torch.stack(proba, 1).numpy())
+    return Trajectories(
+        torch.cat(order, 1).cpu().numpy().astype(np.int64), torch.stack(proba, 1).cpu().numpy()
+    )

@@ -54,6 +54,7 @@ class Case:
         self._mask = torch.zeros(1, self._state.shape.n_features, device=device)
         self._values: dict[int, Any] = {}
         self._skipped: set[int] = set()
+        self._empty: set[int] = set()  # skipped because the result was missing
         self._steps: list[int] = []
         self._proba: np.ndarray | None = None
         for feature, value in known.items():
@@ -73,8 +74,8 @@ class Case:
 
     @property
     def cost(self) -> float:
-        """Price of everything that is known."""
-        return float(sum(self._model.features_.costs[i] for i in self._values))
+        """Price of all purchases, those whose result was missing included."""
+        return float(sum(self._model.features_.costs[i] for i in (*self._values, *self._empty)))
 
     @property
     def proba(self) -> np.ndarray:
@@ -95,11 +96,13 @@ class Case:
         return len(self._values) + len(self._skipped) == len(self._model.features_)
 
     def observe(self, feature: str | int, value: Any) -> Self:
-        """Take in a result. A missing value means the purchase gave nothing: it is skipped."""
+        """Take in a result. A missing value is a purchase that gave nothing: paid, then skipped."""
         index, value = self._fresh(feature), _plain(value)
         encoded = self._state.preprocessor.encode_cells(index, value)
         if encoded is None:
-            return self.skip(feature)
+            self.skip(index)
+            self._empty.add(index)
+            return self
         columns = self._state.preprocessor.columns_of(index)
         self._x[0, columns] = torch.from_numpy(encoded).to(self._x.device)
         self._mask[0, index] = 1.0
@@ -122,6 +125,7 @@ class Case:
         index = self._steps.pop()
         if index in self._skipped:
             self._skipped.remove(index)
+            self._empty.discard(index)
             return self
         del self._values[index]
         self._x[0, self._state.preprocessor.columns_of(index)] = 0.0
@@ -182,6 +186,8 @@ class Case:
             "steps": [
                 {"feature": names[i], "value": self._values[i]}
                 if i in self._values
+                else {"feature": names[i], "value": None}
+                if i in self._empty
                 else {"feature": names[i], "skipped": True}
                 for i in self._steps
             ]

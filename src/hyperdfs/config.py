@@ -8,6 +8,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hyperdfs.errors import InputError
+from hyperdfs.features import suggest
 
 
 class HyperConfig(BaseModel):
@@ -38,11 +39,12 @@ class HyperConfig(BaseModel):
     batch_size: int | None = Field(None, ge=1)
     weight_decay: float = Field(1e-4, ge=0)
     clip: float = Field(5.0, gt=0)
+    average_epochs: float = Field(3.0, ge=0)  # the weights are a running mean over these
     noise: float = Field(0.2, ge=0)
     collapse_weight: float = Field(0.01, ge=0)
 
     # Stage 1: the predictor on random subsets
-    stage1_epochs: int = Field(60, ge=1)
+    stage1_epochs: int = Field(40, ge=1)
     stage1_lr: float = Field(5e-3, gt=0)
     stage1_warmup: int = Field(5, ge=0)  # epochs
     stage1_patience: int = Field(30, ge=1)
@@ -67,6 +69,7 @@ PAPER: dict[str, Any] = {
     "teacher_weight": 0.0,
     "encoder": "set_transformer",
     "embed_dim": None,
+    "average_epochs": 0.0,
     "hyper_width": 128,
     "batch_size": 128,
     "stage1_epochs": 200,
@@ -85,16 +88,24 @@ def make_config(preset: str, overrides: Mapping[str, Any] | None = None) -> Hype
     >>> make_config("paper", {"stage1_epochs": 3}).stage1_epochs
     3
     """
-    if preset not in PRESETS:
+    if not isinstance(preset, str) or preset not in PRESETS:
         raise InputError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}.")
+    if not isinstance(overrides or {}, Mapping):
+        raise InputError(
+            f"config must map field names to values, got {overrides!r}; "
+            "write {'stage1_epochs': 20}, say."
+        )
     values = {**PRESETS[preset], **(overrides or {})}
+    for field in values:
+        if field not in HyperConfig.model_fields:
+            raise InputError(
+                f"config has no field {field!r}; {suggest(field, HyperConfig.model_fields)}"
+            )
     try:
         return HyperConfig(**values)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
-        known = ", ".join(HyperConfig.model_fields)
-        hint = f" Known fields: {known}." if first["type"] == "extra_forbidden" else ""
         raise InputError(
-            f"config field {field!r} cannot be {first['input']!r}: {first['msg']}.{hint}"
+            f"config field {field!r} cannot be {first['input']!r}: {first['msg']}."
         ) from None

@@ -21,6 +21,8 @@ from hyperdfs.training.loop import Progress
 from hyperdfs.training.teacher import cross_fitted
 
 FEWEST_FOR_SPLIT = 30  # below, the training rows also serve as validation rows
+FEWEST_FOR_TRIAL = 200  # validation rows that can tell two encodings apart
+TRIAL_EPOCHS = 12
 LARGEST = 1e30  # well inside float32
 TYPICAL = 5  # example results kept per feature, to foresee what a purchase may change
 
@@ -68,6 +70,32 @@ def split_rows(labels: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarr
     return np.setdiff1d(everything, valid), np.sort(valid)
 
 
+@dataclass(frozen=True)
+class Encoding:
+    """A fitted preprocessor and what it makes of the training table."""
+
+    preprocessor: Preprocessor
+    encoded: Encoded
+    shape: Shape
+
+    def rows(
+        self, index: np.ndarray, target: np.ndarray, weight: np.ndarray, device: torch.device
+    ) -> Rows:
+        values, observed = self.encoded
+        columns = self.shape.columns()
+        return make_rows(values[index], observed[index], target, weight[index], columns, device)
+
+
+def encode(
+    table: pd.DataFrame, space: FeatureSpace, n_classes: int, style: str, n_bins: int | None
+) -> Encoding:
+    preprocessor = Preprocessor(style=style, n_bins=n_bins)
+    encoded = preprocessor.fit_transform(table, space)
+    group = tuple(int(g) for g in preprocessor.column_group)
+    shape = Shape(group, len(space), n_classes, pixels=space.kind == "pixels")
+    return Encoding(preprocessor, encoded, shape)
+
+
 def fit_state(
     table: pd.DataFrame,
     labels: np.ndarray,
@@ -85,68 +113,83 @@ def fit_state(
     held_out: np.ndarray | None = None,
 ) -> FittedState:
     """Fit preprocessor and method. Every row given here is a training row."""
-    preprocessor = Preprocessor(style=config.preprocessing, n_bins=config.n_bins)
-    encoded = preprocessor.fit_transform(table, space)
-    shape = Shape(
-        tuple(int(g) for g in preprocessor.column_group),
-        len(space),
-        n_classes,
-        pixels=space.kind == "pixels",
-    )
+    encoding = encode(table, space, n_classes, config.preprocessing, config.n_bins)
     if config.class_weight == "balanced":
         weight = weight / np.bincount(labels, weights=weight, minlength=n_classes)[labels]
     weight = weight / weight.mean()  # the teacher's regularisation counts in rows
-    train_index, valid_index = split_rows(labels, config.validation_fraction, seed)
-    target = np.eye(n_classes)
-    train_target = target[labels[train_index]]
-    if config.teacher_weight:
-        progress("teacher", 0, 1)
-        taught = cross_fitted(
-            # Trees order values and hold them in float32.
-            np.clip(preprocessor.readings(table)[train_index], -LARGEST, LARGEST),
-            labels[train_index],
-            weight[train_index],
-            n_classes,
+    train, valid = split_rows(labels, config.validation_fraction, seed)
+    valid_target = np.eye(n_classes)[labels[valid]]
+    train_target = _targets(
+        encoding.preprocessor.readings(table)[train],
+        labels[train],
+        weight[train],
+        n_classes,
+        config.teacher_weight,
+        seed,
+        progress,
+    )
+
+    def job(config: HyperConfig, shape: Shape, members: int, progress: Progress) -> Job:
+        return Job(
+            shape=shape,
+            config=config,
+            members=members,
+            max_budget=min(max_budget, len(space)),
+            costs=space.costs,
             seed=seed,
-        )
-        if taught is not None:
-            share = config.teacher_weight
-            train_target = (1.0 - share) * train_target + share * taught
-        progress("teacher", 1, 1)
-
-    def rows(index: np.ndarray, targets: np.ndarray) -> Rows:
-        return make_rows(
-            encoded.values[index],
-            encoded.observed[index],
-            targets,
-            weight[index],
-            shape.columns(),
-            device,
+            device=device,
+            progress=progress,
+            held_out=held_out,
         )
 
-    job = Job(
-        shape=shape,
-        config=config,
-        members=members,
-        max_budget=min(max_budget, len(space)),
-        costs=space.costs,
-        seed=seed,
-        device=device,
-        progress=progress,
-        held_out=held_out,
-    )
-    model = get_method(method).fit(
-        job, rows(train_index, train_target), rows(valid_index, target[labels[valid_index]])
-    )
+    def fit(method: str, job: Job, encoding: Encoding) -> Model:
+        return get_method(method).fit(
+            job,
+            encoding.rows(train, train_target, weight, device),
+            encoding.rows(valid, valid_target, weight, device),
+        )
+
+    def trial_loss(candidate: Encoding) -> float:
+        trial = config.model_copy(update={"stage1_epochs": TRIAL_EPOCHS, "scale_weight": 0.0})
+        model = fit("random", job(trial, candidate.shape, 1, lambda *_: None), candidate)
+        return min(float(row["valid_loss"]) for row in model.history)
+
+    if config.n_bins is None and len(valid) >= FEWEST_FOR_TRIAL:
+        straight = encode(table, space, n_classes, config.preprocessing, 0)
+        if straight.shape.n_columns < encoding.shape.n_columns:
+            progress("encoding", 0, 1)
+            encoding = min(straight, encoding, key=trial_loss)
+            progress("encoding", 1, 1)
+    model = fit(method, job(config, encoding.shape, members, progress), encoding)
     return FittedState(
         input_columns=tuple(table.columns),
-        preprocessor=preprocessor,
-        shape=shape,
+        preprocessor=encoding.preprocessor,
+        shape=encoding.shape,
         config=config,
         members=members,
         model=model,
-        typical=typical_results(encoded, preprocessor),
+        typical=typical_results(encoding.encoded, encoding.preprocessor),
     )
+
+
+def _targets(
+    readings: np.ndarray,
+    labels: np.ndarray,
+    weight: np.ndarray,
+    n_classes: int,
+    share: float,
+    seed: int,
+    progress: Progress,
+) -> np.ndarray:
+    """One-hot labels, mixed with the teacher's opinion where there is one."""
+    target = np.eye(n_classes)[labels]
+    if not share:
+        return target
+    progress("teacher", 0, 1)
+    readings = np.clip(readings, -LARGEST, LARGEST)  # trees hold values in float32
+    taught = cross_fitted(readings, labels, weight, n_classes, seed=seed)
+    progress("teacher", 1, 1)
+    return target if taught is None else (1.0 - share) * target + share * taught
 
 
 def typical_results(encoded: Encoded, preprocessor: Preprocessor) -> np.ndarray:

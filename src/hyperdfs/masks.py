@@ -50,7 +50,8 @@ class MaskSampler:
     def is_held_out(self, masks: Tensor) -> Tensor:
         """``(n, M) -> (n,)`` bool."""
         packed = np.packbits(masks.detach().cpu().numpy() > 0.5, axis=1)
-        return torch.tensor([row.tobytes() in self.held_out for row in packed])
+        found = [row.tobytes() in self.held_out for row in packed]
+        return torch.tensor(found, device=masks.device)
 
 
 def mask_keys(masks: np.ndarray) -> set[bytes]:
@@ -74,7 +75,7 @@ class ColumnMap:
     def expand(self, mask: Tensor) -> Tensor:
         """``(..., M) -> (..., D)``, differentiable in the mask."""
         # A product with 0s and 1s: exact, and its backward is many times faster than indexing's.
-        return mask if self._spread is None else mask @ self._spread.to(mask.device)
+        return mask if self._spread is None else mask @ self._spread.to(mask)
 
 
 def distinct_rows(masks: Tensor) -> tuple[Tensor, Tensor]:

@@ -8,7 +8,12 @@ from contextlib import contextmanager
 
 from hyperdfs.training.loop import Progress
 
-TITLES = {"teacher": "Teacher", "predictor": "Predictor", "selector": "Selector"}
+TITLES = {
+    "teacher": "Teacher",
+    "encoding": "Encoding",
+    "predictor": "Predictor",
+    "selector": "Selector",
+}
 
 
 @contextmanager

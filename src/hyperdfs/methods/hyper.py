@@ -53,10 +53,10 @@ def build_net(shape: Shape, config: HyperConfig, members: int) -> SubsetNet:
 
 def _embedding(shape: Shape, config: HyperConfig) -> tuple[tuple[int, ...], int] | None:
     """Only where it saves something: some feature has more columns than inputs."""
-    widest = max(np.bincount(shape.column_group))
-    if config.embed_dim is None or widest <= config.embed_dim:
+    dim = config.embed_dim
+    if dim is None or max(np.bincount(shape.column_group)) <= dim:
         return None
-    return shape.column_group, config.embed_dim
+    return shape.column_group, dim
 
 
 def build(shape: Shape, config: HyperConfig, members: int) -> Model:
@@ -85,7 +85,7 @@ def price_of(costs: np.ndarray, config: HyperConfig, train: Rows, max_budget: in
     Nothing when all cost the same. A mean purchase thus has to earn its share of what there is to
     know about y.
     """
-    shares = train.target.mean(0)
+    shares = (train.target * train.weight.unsqueeze(1)).mean(0)
     entropy = float(-(shares * shares.clamp_min(1e-12).log()).sum())
     relative = costs / max(costs.mean(), 1e-12) - 1.0
     return torch.tensor(config.cost_weight * entropy / max_budget * relative, dtype=torch.float32)

@@ -145,7 +145,7 @@ class SubsetNet(nn.Module):
         clean = unit(z)
         if noise == 0.0:
             return clean, self.code(clean)
-        shake = torch.randn(z.shape, generator=generator, device=z.device)
+        shake = torch.randn(z.shape, generator=generator).to(z)
         return clean, self.code(unit(z + noise * shake))
 
     def forward(

@@ -61,7 +61,7 @@ class NetworkPredictor:
 
 def _batches_of_groups(by_size: Tensor, counts: Tensor) -> list[Tensor]:
     """Cut the groups, largest first, where padding would double the work or the chunk is full."""
-    sizes = counts[by_size].numpy()
+    sizes = counts[by_size].cpu().numpy()
     batches, start = [], 0
     while start < len(sizes):
         room = max(1, 8 * CHUNK // int(sizes[start]))

@@ -9,13 +9,17 @@ from torch import Tensor
 
 
 class RandomSelector:
-    """An independent uniform order for each row; the control for every learned selector."""
+    """An independent uniform order for each row; the control for every learned selector.
+
+    The same seed gives the i-th row of a batch the same order in every run.
+    """
 
     def __init__(self, seed: int = 0) -> None:
-        self._generator = torch.Generator().manual_seed(seed)
+        self._seed = seed
 
     def scores(self, x: Tensor, mask: Tensor) -> Tensor:
-        return torch.rand(mask.shape, generator=self._generator).to(mask.device)
+        generator = torch.Generator().manual_seed(self._seed)
+        return torch.rand(mask.shape, generator=generator).to(mask.device)
 
 
 class StaticSelector:

@@ -15,7 +15,7 @@ from hyperdfs.metrics import mean_log_loss, mean_macro_f1
 from hyperdfs.nn.hyper import HyperNet, SubsetNet
 from hyperdfs.nn.scoring import ScoreNet
 from hyperdfs.training.data import Rows, shuffled_batches
-from hyperdfs.training.loop import BestWeights, History, Progress, Trainer
+from hyperdfs.training.loop import BestWeights, History, Progress, RunningMean, Trainer
 from hyperdfs.training.losses import collapse_loss, cross_entropy
 from hyperdfs.training.predictor_stage import random_subsets
 from hyperdfs.training.purchases import gumbel_purchases
@@ -102,8 +102,10 @@ def fit_jointly(
         warmup_steps=0,
         total_steps=epochs * steps,
     )
-    best = BestWeights(nn.ModuleList([net, selector]), 1, config.stage2_patience)
-    labels = valid.target.argmax(1).numpy()
+    both = nn.ModuleList([net, selector])
+    mean = RunningMean(both, config.average_epochs * steps)
+    best = BestWeights(both, 1, config.stage2_patience)
+    labels = valid.target.argmax(1).cpu().numpy()
     first, last = config.temperature
     history: History = []
     for epoch in range(epochs):
@@ -115,9 +117,13 @@ def fit_jointly(
             loss = step.loss(train.take(index), temperature)
             total, seen = total + float(loss.detach().mean()) * len(index), seen + len(index)
             trainer.step(loss.sum())
-        path = walk(predictor, policy, valid.x, valid.available(), valid.columns, max_budget)
-        f1 = mean_macro_f1(labels, path.proba[:, min(2, max_budget) :])
-        log_loss = mean_log_loss(labels, path.proba[:, 1:], weight=valid.weight.numpy())
+            mean.update()
+        with mean.applied():
+            path = walk(predictor, policy, valid.x, valid.available(), valid.columns, max_budget)
+            f1 = mean_macro_f1(labels, path.proba[:, min(2, max_budget) :])
+            log_loss = mean_log_loss(labels, path.proba[:, 1:], weight=valid.weight.cpu().numpy())
+            score = log_loss if config.select_by == "log_loss" else -f1
+            stop = best.update(torch.tensor([np.nan_to_num(score, nan=np.inf)]))
         history.append(
             {
                 "stage": 2,
@@ -129,8 +135,8 @@ def fit_jointly(
             }
         )
         progress("selector", epoch + 1, epochs)
-        score = log_loss if config.select_by == "log_loss" else -f1
-        if best.update(torch.tensor([np.nan_to_num(score, nan=np.inf)])):
+        if stop:
             break
+    progress("selector", epochs, epochs)
     best.restore()
     return history

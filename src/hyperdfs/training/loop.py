@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
@@ -78,6 +79,41 @@ def clip_gradients(parameters: Iterable[Tensor], limit: float, *, per_member: bo
     if bool((scale < 1.0).any()):
         for grad in grads:
             grad.mul_(scale.view(rows, *[1] * (grad.dim() - 1)) if per_member else scale)
+
+
+class RunningMean:
+    """Exponential mean of the weights over the last `horizon` steps; 0 leaves them as they are.
+
+    Validation and the final model use the mean, which is steadier than any single step.
+    """
+
+    def __init__(self, module: nn.Module, horizon: float) -> None:
+        self._parameters = list(module.parameters())
+        self._mean = [p.detach().clone() for p in self._parameters] if horizon else []
+        self._horizon, self._steps = horizon, 0
+
+    @torch.no_grad()
+    def update(self) -> None:
+        self._steps += 1
+        share = 1.0 / min(self._horizon or 1.0, self._steps)  # a plain mean at first
+        for mean, parameter in zip(self._mean, self._parameters, strict=False):
+            mean.lerp_(parameter, share)
+
+    @contextmanager
+    def applied(self) -> Iterator[None]:
+        """Inside, the module carries the mean."""
+        self._swap()
+        try:
+            yield
+        finally:
+            self._swap()
+
+    @torch.no_grad()
+    def _swap(self) -> None:
+        for mean, parameter in zip(self._mean, self._parameters, strict=False):
+            kept = parameter.detach().clone()
+            parameter.copy_(mean)
+            mean.copy_(kept)
 
 
 class BestWeights:

@@ -12,7 +12,7 @@ from hyperdfs.config import HyperConfig
 from hyperdfs.masks import MaskSampler
 from hyperdfs.nn.hyper import HyperNet, Output, SubsetNet
 from hyperdfs.training.data import Rows, shuffled_batches
-from hyperdfs.training.loop import BestWeights, History, Progress, Trainer
+from hyperdfs.training.loop import BestWeights, History, Progress, RunningMean, Trainer
 from hyperdfs.training.losses import collapse_loss, cross_entropy, scale_loss
 
 
@@ -32,7 +32,7 @@ def random_subsets(
     """
     n, members = len(rows), net.members
     k = n if masks_per_batch is None else min(masks_per_batch, n)
-    masks = sampler.sample(members * k).view(members, k, -1)
+    masks = sampler.sample(members * k).view(members, k, -1).to(rows.x.device)
     if rows.observed is None and k < n:
         shape = (k, n // k)
         x = rows.x.view(1, *shape, -1) * rows.columns.expand(masks).unsqueeze(2)
@@ -40,10 +40,13 @@ def random_subsets(
         loss = cross_entropy(out.logits, rows.target.view(*shape, -1), rows.weight.view(shape))
         return loss, out
     masks = masks.repeat_interleave(n // k, dim=1)
+    weight = rows.weight
     if rows.observed is not None:
         masks = masks * rows.observed
+        if sampler.held_out:  # missing cells can turn a mask into one that is withheld
+            weight = weight * ~sampler.is_held_out(masks.flatten(0, 1)).view(members, n)
     out = net(rows.x * rows.columns.expand(masks), masks, noise=noise, generator=generator)
-    return cross_entropy(out.logits, rows.target, rows.weight), out
+    return cross_entropy(out.logits, rows.target, weight), out
 
 
 @dataclass
@@ -92,7 +95,8 @@ def fit_predictor(
         warmup_steps=config.stage1_warmup * steps,
         total_steps=config.stage1_epochs * steps,
     )
-    check = FixedMasks(valid, sampler.sample(32))
+    mean = RunningMean(net, config.average_epochs * steps)
+    check = FixedMasks(valid, sampler.sample(32).to(valid.x.device))
     best = BestWeights(net, net.members, config.stage1_patience)
     history: History = []
     for epoch in range(config.stage1_epochs):
@@ -116,7 +120,10 @@ def fit_predictor(
                 if config.collapse_weight:
                     loss = loss + config.collapse_weight * collapse_loss(net, out)
             trainer.step(loss.sum())
-        score = check.loss(net)
+            mean.update()
+        with mean.applied():
+            score = check.loss(net)
+            stop = best.update(torch.nan_to_num(score, nan=math.inf))
         history.append(
             {
                 "stage": 1,
@@ -126,7 +133,8 @@ def fit_predictor(
             }
         )
         progress("predictor", epoch + 1, config.stage1_epochs)
-        if best.update(torch.nan_to_num(score, nan=math.inf)):
+        if stop:
             break
+    progress("predictor", config.stage1_epochs, config.stage1_epochs)
     best.restore()
     return history

@@ -83,9 +83,10 @@ def _out_of_fold(
         warnings.simplefilter("ignore")  # classes with fewer members than folds
         splits = list(folds.split(x, labels))
     for train, rest in splits:
-        model.fit(x[train], labels[train], sample_weight=weight[train])  # type: ignore[attr-defined]
+        seen = ~np.isnan(x[train]).all(0)  # trees cannot bin a column without a value
+        model.fit(x[train][:, seen], labels[train], sample_weight=weight[train])  # type: ignore[attr-defined]
         # A little of the class shares keeps every target positive.
         known = np.zeros((len(rest), proba.shape[1]))
-        known[:, model.classes_] = model.predict_proba(x[rest])  # type: ignore[attr-defined]
+        known[:, model.classes_] = model.predict_proba(x[rest][:, seen])  # type: ignore[attr-defined]
         proba[rest] = 0.99 * known + 0.01 * shares
     return proba
