@@ -350,14 +350,10 @@ def test_small_and_odd_tables(what):
     assert clf.start_case().recommend() is not None
 
 
-TAUGHT = ["equal rows", "a class of one row", "numbers beyond float32"]
-CRASHES = "boosted trees reject a column that has no value in the rows of a fold"
+TAUGHT = ["equal rows", "a class of one row", "numbers beyond float32", "one value in a column"]
 
 
-@pytest.mark.parametrize(
-    "what",
-    [*TAUGHT, pytest.param("one value in a column", marks=pytest.mark.xfail(reason=CRASHES))],
-)
+@pytest.mark.parametrize("what", TAUGHT)
 def test_small_and_odd_tables_with_a_teacher(what):
     X, y = SMALL_TABLES[what]
     clf = fit(X, y, max_budget=1, config={"teacher_weight": 0.5, "stage2_epochs": 1})

@@ -64,7 +64,7 @@ def test_unusable_tables(
         (["--target", "risk", "--method", "magic"], "method must be one of"),
         (["--target", "risk", "--method", "random", "--members", "5"], "--members goes with"),
         (["--target", "risk", "--set", "epochs"], "field=value"),
-        (["--target", "risk", "--set", "epochs=3"], "Known fields"),
+        (["--target", "risk", "--set", "epochs=3"], "did you mean"),
         (["--target", "risk", "--budget", "0"], "--budget"),
         (["--target", "risk", "--costs", "list.json"], "mapping by name"),
         (["--target", "risk", "--costs", "broken.json"], "cannot be read"),
