@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
 import pandas as pd
 import torch
-from threadpoolctl import threadpool_limits
 
 import hyperdfs
 from hyperdfs.datasets import Dataset, Oracle, load_dataset
@@ -63,8 +60,7 @@ def run_demo(size: DemoSize) -> Report:
         max_budget=BUDGET, config=size.config(), random_state=size.seed, verbose=1
     )
     started = perf_counter()
-    with one_thread():
-        clf.fit(data.X[train], data.y[train])
+    clf.fit(data.X[train], data.y[train])
     seconds = perf_counter() - started
     X, y = data.X[test], data.y[test]
     bought = clf.acquire(X, BUDGET)
@@ -92,18 +88,6 @@ def run_demo(size: DemoSize) -> Report:
         settings=settings(clf, data, size, seconds),
         command=size.command(),
     )
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """The matrices are so small that threads would mostly wait for each other."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with threadpool_limits(1):
-            yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def oracle_proba(oracle: Oracle, X: np.ndarray, budget: int) -> np.ndarray:

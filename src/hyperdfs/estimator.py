@@ -31,6 +31,7 @@ from hyperdfs.metrics import metric_curve
 from hyperdfs.preprocess import as_table
 from hyperdfs.progress import show_progress
 from hyperdfs.results import Acquisition, make_acquisition
+from hyperdfs.threads import one_thread
 
 if TYPE_CHECKING:
     from hyperdfs.case import Case
@@ -51,7 +52,8 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
     preset : "default" (the best known) or "paper" (the paper's configuration).
     config : single fields of the preset to replace, see `hyperdfs.config.HyperConfig`.
     device : "auto", "cpu" or "cuda".
-    random_state : same seed, same model.
+    random_state : same seed, same model. A fit uses one thread, so that the number of cores does
+        not matter; run folds side by side instead.
     verbose : 1 shows a progress bar on a terminal.
 
     A missing cell (NaN, None, pd.NA) is a feature that is not known. In training it cannot be
@@ -105,7 +107,7 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
                 "add rows of another class."
             )
         seed = check_seed(self.random_state)
-        with show_progress(self.verbose) as progress:
+        with show_progress(self.verbose) as progress, one_thread():
             self._state = fit_state(
                 table,
                 labels,
