@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from hyperdfs.nn.members import MemberLinear, MemberNorm, Remembered
-from hyperdfs.nn.tokens import Gather, Spread
+from hyperdfs.nn.tokens import Gather, Spread, from_heads
 
 
 class MultiheadBlock(nn.Module):
@@ -221,8 +221,7 @@ class InducedSetBlock(nn.Module):
             for t in (block.key.weight, block.key.bias)
         )
         mixed: Tensor = Gather.apply(x, weight, bias)
-        mixed = mixed.unflatten(2, (block.heads, -1)).transpose(1, 2).flatten(2, 3)
-        heads = block.value.weight.unflatten(-1, (block.heads, -1)).transpose(1, 2)
-        attended = torch.matmul(mixed, heads)  # (E, heads, n I, dh)
-        attended = attended.unflatten(2, (x.shape[1], -1)).permute(0, 2, 3, 1, 4).flatten(3)
+        values = torch.bmm(mixed.flatten(1, 2), block.value.weight)  # of all heads; own ones count
+        attended = from_heads(values.view(-1, *mixed.shape[2:]), block.heads)
+        attended = attended.view(*x.shape[:2], -1, dim)
         return block.finish(queries.unsqueeze(1), attended + block.value.bias.unsqueeze(1))

@@ -2,12 +2,14 @@
 
 Both are softmax attentions against few partners (the I inducing points), so what costs is passes
 over memory and not arithmetic. Heads stay side by side: keys and values are laid out block by
-block, ``(dim, heads I)``, which turns all heads into one product and spares every transposed copy.
+block, ``(heads I, dim)``, which turns all heads into one product and spares every transposed copy.
 The softmax is a quotient of two products with ``P = exp(score)``, ``P V`` over ``P 1``.
 """
 
 from __future__ import annotations
 
+import math
+from functools import lru_cache
 from typing import Any
 
 import torch
@@ -17,25 +19,32 @@ SAFE = 40.0  # scores of this size can be exponentiated as they are; sums stay f
 
 
 def by_head(x: Tensor, heads: int) -> Tensor:
-    """``(N, I, dim) -> (N, dim, heads I)``: each head's part in rows of its own, else 0."""
+    """``(N, I, dim) -> (N, heads I, dim)``: each head in rows of its own, else 0."""
     n, points, dim = x.shape
-    blocks = x.new_zeros(n, heads, dim // heads, heads, points)
-    blocks.diagonal(dim1=1, dim2=3).copy_(x.unflatten(-1, (heads, -1)).permute(0, 3, 1, 2))
-    return blocks.view(n, dim, heads * points)
+    blocks = x.new_zeros(n, heads, points, heads, dim // heads)
+    blocks.diagonal(dim1=1, dim2=3).copy_(x.unflatten(-1, (heads, -1)).permute(0, 1, 3, 2))
+    return blocks.view(n, heads * points, dim)
 
 
 def from_heads(blocks: Tensor, heads: int) -> Tensor:
     """The inverse of `by_head`, and its backward."""
-    n, dim, _ = blocks.shape
-    own = blocks.view(n, heads, dim // heads, heads, -1).diagonal(dim1=1, dim2=3)
-    return own.permute(0, 2, 3, 1).reshape(n, -1, dim)
+    n, _, dim = blocks.shape
+    own = blocks.view(n, heads, -1, heads, dim // heads).diagonal(dim1=1, dim2=3)
+    return own.permute(0, 1, 3, 2).reshape(n, -1, dim)
 
 
-def with_ones(values: Tensor, heads: int) -> Tensor:
-    """``(N, I, dim) -> (N, heads I, dim + heads)``: values by head, and 1s that sum the weights."""
-    ones = torch.eye(heads, dtype=values.dtype, device=values.device)
-    ones = ones.repeat_interleave(values.shape[1], 0).expand(len(values), -1, -1)
-    return torch.cat([by_head(values, heads).mT, ones], -1)
+@lru_cache(maxsize=8)
+def _ones(heads: int, points: int, dim: int, dtype: torch.dtype, device: torch.device) -> Tensor:
+    """``(heads I, dim)``: 1 where head and head meet, to sum over points and share with all dims."""
+    with torch.inference_mode(False):
+        eye = torch.eye(heads, dtype=dtype, device=device)
+        return eye.repeat_interleave(points, 0).repeat_interleave(dim // heads, 1)
+
+
+def _safe(sums: Tensor) -> bool:
+    """Whether sums of exponentials, each over a few scores, are exact and far from overflow."""
+    low, high = torch.aminmax(sums)
+    return bool(low > math.exp(-SAFE)) and bool(high < math.exp(SAFE))
 
 
 def _norm(x: Tensor, gain: Tensor, shift: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -88,55 +97,51 @@ class Spread(torch.autograd.Function):
         heads: int,
     ) -> Tensor:
         members, n, m, dim = queries.shape
-        keys, values = by_head(keys, heads), with_ones(values, heads)
+        ones = _ones(heads, keys.shape[1], dim, keys.dtype, keys.device)
+        keys, values = by_head(keys, heads), by_head(values, heads)
         q = queries.reshape(members * n, m, dim)
-        p = torch.bmm(q, keys)
-        low, high = torch.aminmax(p)
-        if low > -SAFE and high < SAFE:
-            p.exp_()
-        else:  # the quotient below then divides by 1
-            p = torch.softmax(p.unflatten(-1, (heads, -1)), -1).flatten(-2)
-        sums = torch.bmm(p, values)
-        divisor = sums[..., dim:].unsqueeze(-1)
-        u = torch.addcdiv(
-            q.unflatten(-1, (heads, -1)), sums[..., :dim].unflatten(-1, (heads, -1)), divisor
-        )
+        p = torch.bmm(q, keys.mT).exp_()
+        divisor = torch.mm(p.view(-1, len(ones)), ones).view_as(q)  # of each dim's head
+        if not _safe(divisor):
+            scores = torch.bmm(q, keys.mT).unflatten(-1, (heads, -1))
+            p = torch.softmax(scores, -1).flatten(-2)
+            divisor = torch.ones_like(q)
+        u = torch.addcdiv(q, torch.bmm(p, values), divisor)
         u = u.view(members, n * m, dim)
         o, mean1, scale1 = _norm(u, gain1, shift1)
-        v = torch.baddbmm(bias, o, weight).relu_()
-        positive = v > 0
-        v += o
+        feed = torch.baddbmm(bias, o, weight).relu_()
+        v = o + feed
         y, mean2, scale2 = _norm(v, gain2, shift2)
         ctx.save_for_backward(
             *(q, keys, values, weight, bias, gain1, shift1, gain2, shift2),
-            *(p, sums[..., dim:].clone(), u, o, positive, v, mean1, scale1, mean2, scale2),
+            *(p, divisor, u, o, feed, v, mean1, scale1, mean2, scale2),
         )
+        ctx.heads = heads
         return y.view(members, n, m, dim)
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Tensor | None, ...]:
         q, keys, values, weight, _, gain1, shift1, gain2, shift2, *more = ctx.saved_tensors
-        p, divisor, u, o, positive, v, mean1, scale1, mean2, scale2 = more
+        p, divisor, u, o, feed, v, mean1, scale1, mean2, scale2 = more
         members, n, m, dim = grads[0].shape
-        heads = values.shape[2] - dim
+        heads, hi = ctx.heads, p.shape[2]
+        ones = _ones(heads, hi // heads, dim, p.dtype, p.device)
         grad = grads[0].reshape(members, n * m, dim)
         grad, grad_gain2, grad_shift2 = _norm_backward(grad, v, mean2, scale2, gain2, shift2)
-        grad_feed = grad * positive
+        grad_feed = torch.ops.aten.threshold_backward(grad, feed, 0.0)
         grad_weight = torch.bmm(o.mT, grad_feed)
         grad_bias = grad_feed.sum(1, keepdim=True)
         grad.baddbmm_(grad_feed, weight.mT)
         grad, grad_gain1, grad_shift1 = _norm_backward(grad, u, mean1, scale1, gain1, shift1)
         grad = grad.view_as(q)
         # A = N / D: dN = dA / D and dD = -(dA . A) / D, per head.
-        d_sums = torch.empty(*q.shape[:2], dim + heads, dtype=q.dtype, device=q.device)
-        d_top = d_sums[..., :dim].unflatten(-1, (heads, -1))
-        torch.div(grad.unflatten(-1, (heads, -1)), divisor.unsqueeze(-1), out=d_top)
-        share = (u.view_as(q) - q).mul_(d_sums[..., :dim])
-        d_sums[..., dim:] = share.unflatten(-1, (heads, -1)).sum(-1).neg_()
-        grad_values = from_heads(torch.bmm(d_sums[..., :dim].mT, p), heads)
-        d_scores = torch.bmm(d_sums, values.mT).mul_(p)
-        grad_keys = from_heads(torch.bmm(q.mT, d_scores), heads)
-        grad.baddbmm_(d_scores, keys.mT)
+        d_top = grad / divisor
+        share = torch.sub(q, u.view_as(q)).mul_(d_top)
+        grad_values = from_heads(torch.bmm(p.mT, d_top), heads)
+        d_scores = torch.mm(share.view(-1, dim), ones.mT).view_as(p)
+        d_scores = d_scores.baddbmm_(d_top, values.mT).mul_(p)
+        grad_keys = from_heads(torch.bmm(d_scores.mT, q), heads)
+        grad.baddbmm_(d_scores, keys)
         return (
             *(grad.view(members, n, m, dim), grad_keys, grad_values, grad_weight, grad_bias),
             *(grad_gain1, grad_shift1, grad_gain2, grad_shift2, None),
@@ -157,9 +162,13 @@ class Gather(torch.autograd.Function):
     def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
         members, n, m, dim = x.shape
         flat = x.reshape(members, n * m, dim)
-        p = torch.baddbmm(bias, flat, weight).view(members * n, m, -1)
-        p.sub_(p.amax(1, keepdim=True)).exp_()
-        total = p.sum(1).unsqueeze(-1)
+        p = torch.baddbmm(bias, flat, weight).view(members * n, m, -1).exp_()
+        total = p.sum(1)
+        if not _safe(total):
+            p = torch.baddbmm(bias, flat, weight).view_as(p)
+            p.sub_(p.amax(1, keepdim=True)).exp_()
+            total = p.sum(1)
+        total = total.unsqueeze(-1)
         mixed = torch.bmm(p.mT, flat.view(members * n, m, dim)).div_(total)
         ctx.save_for_backward(x, weight, p, total, mixed)
         return mixed.view(members, n, -1, dim)
