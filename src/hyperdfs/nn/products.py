@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
@@ -14,9 +14,10 @@ CACHED = 2**19  # numbers worked on together, so that they stay in the cache
 class RowProduct(torch.autograd.Function):
     """``y_o = sum_ih x_i c_h T_iho`` with x and code c of each row; no weights per row.
 
-    The input meets the table first, ``mixed = x T``, a few rows at a time and again in backward,
-    so that `mixed` is never kept. Columns that are 0 in every row (features nobody has) are left
-    out; they still have a gradient ``dx_i = sum_ho c_h dy_o T_iho``, which the mask needs.
+    Where most cells of x are 0 (features not bought), only the others are worked on, see `_cells`.
+    Otherwise the input meets the table first, ``mixed = x T``, a few rows at a time and again in
+    backward, so that `mixed` is never kept. Cells of 0 still have a gradient
+    ``dx_i = sum_ho c_h dy_o T_iho``, which the mask needs.
 
     **Shape**: x ``(E or 1, n, n_in)``, code ``(E, n, H + 1)``, table ``(E, n_in, H + 1, n_out)``
     """
@@ -24,9 +25,15 @@ class RowProduct(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, code: Tensor, table: Tensor) -> Tensor:
         ctx.save_for_backward(x, code, table)
+        ctx.cells = _cells(x)
+        if ctx.cells is not None:
+            y = code.new_zeros(*code.shape[:2], table.shape[3])
+            for cells in ctx.cells:
+                part = torch.matmul(code[:, cells.rows], cells.of(table))
+                y.index_add_(1, cells.rows.view(-1), part.mul_(cells.x).flatten(1, 2))
+            return y
         y = code.new_empty(*code.shape[:2], table.shape[3])
-        used = _used(x)
-        for rows, mixed in _mixed(x, table, used):
+        for rows, mixed in _mixed(x, table):
             product = torch.matmul(code[:, rows].unsqueeze(-2), mixed)
             y[:, rows] = product.squeeze(-2)
         return y
@@ -35,29 +42,42 @@ class RowProduct(torch.autograd.Function):
     def backward(ctx: Any, *grads: Any) -> tuple[Tensor | None, Tensor, Tensor]:
         x, code, table = ctx.saved_tensors
         grad = grads[0]
-        flat, used = table.flatten(2), _used(x)
-        known = x if used is None else x[..., used]
-        known = known.expand(len(table), -1, -1)
-        grad_x = code.new_empty(*code.shape[:2], x.shape[2])
-        grad_code = torch.empty_like(code)
-        grad_known = flat.new_zeros(len(flat), known.shape[2], flat.shape[2])
-        for rows, mixed in _mixed(x, table, used):
-            dy = grad[:, rows]
-            grad_code[:, rows] = torch.matmul(mixed, dy.unsqueeze(-1)).squeeze(-1)
-            torch.mul(code[:, rows].unsqueeze(-1), dy.unsqueeze(-2), out=mixed)
-            d_mixed = mixed.flatten(2)
-            grad_known.baddbmm_(known[:, rows].mT, d_mixed)
-            if ctx.needs_input_grad[0]:
-                grad_x[:, rows] = torch.bmm(d_mixed, flat.mT)
-        grad_table = grad_known
-        if used is not None:
-            grad_table = torch.zeros_like(flat)
-            grad_table[:, used] = grad_known
-        return (
-            grad_x.sum_to_size(x.shape) if ctx.needs_input_grad[0] else None,
-            grad_code,
-            grad_table.view_as(table),
-        )
+        grad_x = grad_table = None
+        if ctx.needs_input_grad[0]:
+            grad_x = code.new_empty(*code.shape[:2], x.shape[2])
+        flat = table.flatten(2)
+        if ctx.cells is not None:
+            grad_code = torch.zeros_like(code)
+            for cells in ctx.cells:
+                dy = grad[:, cells.rows].mul_(cells.x)  # (E, columns, cells, n_out)
+                product = torch.matmul(dy, cells.of(table).mT).flatten(1, 2)
+                grad_code.index_add_(1, cells.rows.view(-1), product)
+                product = torch.matmul(code[:, cells.rows].mT, dy)
+                if cells.columns is None:
+                    grad_table = product
+                    continue
+                if grad_table is None:
+                    grad_table = torch.zeros_like(table)
+                grad_table[:, cells.columns] = product
+            assert grad_table is not None
+            if grad_x is not None:
+                for rows in _parts(x.shape[1], table):
+                    outer = code[:, rows].unsqueeze(-1) * grad[:, rows].unsqueeze(-2)
+                    grad_x[:, rows] = torch.bmm(outer.flatten(2), flat.mT)
+        else:
+            known = x.expand(len(table), -1, -1)
+            grad_code = torch.empty_like(code)
+            grad_flat = torch.zeros_like(flat)
+            for rows, mixed in _mixed(x, table):
+                dy = grad[:, rows]
+                grad_code[:, rows] = torch.matmul(mixed, dy.unsqueeze(-1)).squeeze(-1)
+                torch.mul(code[:, rows].unsqueeze(-1), dy.unsqueeze(-2), out=mixed)
+                d_mixed = mixed.flatten(2)
+                grad_flat.baddbmm_(known[:, rows].mT, d_mixed)
+                if grad_x is not None:
+                    grad_x[:, rows] = torch.bmm(d_mixed, flat.mT)
+            grad_table = grad_flat.view_as(table)
+        return None if grad_x is None else grad_x.sum_to_size(x.shape), grad_code, grad_table
 
 
 class Gram(torch.autograd.Function):
@@ -75,21 +95,71 @@ class Gram(torch.autograd.Function):
         return torch.matmul((grads[0] + grads[0].mT).unsqueeze(1), table)
 
 
-def _used(x: Tensor) -> Tensor | None:
-    """The columns that are not 0 in every row, or None when that is most of them."""
-    used = x.detach().flatten(0, 1).any(0).nonzero().squeeze(1)
-    return used if 2 * len(used) < x.shape[2] else None
+class _Cells(NamedTuple):
+    """Up to k cells of each of some columns; missing ones are cells of row 0 with the value 0."""
+
+    columns: Tensor | None  # None: all
+    rows: Tensor  # (columns, k)
+    x: Tensor  # (columns, k, 1)
+
+    def of(self, table: Tensor) -> Tensor:
+        return table if self.columns is None else table[:, self.columns]
 
 
-def _mixed(x: Tensor, table: Tensor, used: Tensor | None) -> Iterator[tuple[slice, Tensor]]:
+def _cells(x: Tensor) -> list[_Cells] | None:
+    """The cells of x that are not 0, column by column; None when that would not pay.
+
+    A few columns with many of them (the constant 1, what everybody buys) stand apart, so that the
+    others are padded to a small number.
+    """
+    if len(x) > 1:
+        return None
+    n, n_in = x.shape[1:]
+    x = x[0].T
+    filled = x != 0
+    count = filled.sum(1)
+    ordered, order = torch.sort(count, descending=True)
+    cost = n * torch.arange(n_in, device=x.device) + n_in * ordered
+    apart = int(cost.argmin())
+    used = int((ordered > 0).sum())
+    if 2 * int(cost[apart]) > n * n_in or used == 0:
+        return None
+    groups = []
+    busy, others = order[:apart], order[apart:used]
+    if 2 * len(others) > n_in:
+        filled[busy] = False
+        groups.append(_padded(None, x, filled, int(ordered[apart])))
+    elif len(others):
+        groups.append(_padded(others, x[others], filled[others], int(ordered[apart])))
+    if apart:
+        rows = torch.arange(n, device=x.device).expand(apart, -1).contiguous()
+        groups.append(_Cells(busy, rows, x[busy].unsqueeze(-1)))
+    return groups
+
+
+def _padded(columns: Tensor | None, x: Tensor, filled: Tensor, k: int) -> _Cells:
+    column, row = filled.nonzero(as_tuple=True)
+    count = filled.sum(1)
+    slot = torch.arange(len(row), device=x.device) - (count.cumsum(0) - count)[column]
+    rows = row.new_zeros(len(x), k)
+    values = x.new_zeros(len(x), k)
+    rows[column, slot] = row
+    values[column, slot] = x[column, row]
+    return _Cells(columns, rows, values.unsqueeze(-1))
+
+
+def _parts(n: int, table: Tensor) -> Iterator[slice]:
+    """A few rows at a time; each part reads the whole table, so not much smaller than that."""
+    members, _, width, n_out = table.shape
+    step = max(1, max(CACHED, table.numel() // 2) // (members * width * n_out))
+    for start in range(0, n, step):
+        yield slice(start, start + step)
+
+
+def _mixed(x: Tensor, table: Tensor) -> Iterator[tuple[slice, Tensor]]:
     """``x T`` for a few rows at a time, ``(E, rows, H + 1, n_out)``."""
     members, _, width, n_out = table.shape
     flat = table.flatten(2)
-    if used is not None:
-        x, flat = x[..., used], flat[:, used]
-    # Each part reads the whole table, so that it should not be much smaller than that.
-    step = max(1, max(CACHED, flat.numel() // 2) // (members * width * n_out))
-    for start in range(0, x.shape[1], step):
-        rows = slice(start, start + step)
+    for rows in _parts(x.shape[1], table):
         product = torch.bmm(x[:, rows].expand(members, -1, -1), flat)
         yield rows, product.view(members, -1, width, n_out)
