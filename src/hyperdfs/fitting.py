@@ -23,6 +23,7 @@ from hyperdfs.training.teacher import cross_fitted
 FEWEST_FOR_SPLIT = 30  # below, the training rows also serve as validation rows
 FEWEST_FOR_TRIAL = 200  # validation rows that can tell two encodings apart
 TRIAL_EPOCHS = 12
+TRIAL_GAIN = 0.02  # quantile columns must lower the loss by this share to be worth their weights
 LARGEST = 1e30  # well inside float32
 TYPICAL = 5  # example results kept per feature, to foresee what a purchase may change
 
@@ -158,7 +159,8 @@ def fit_state(
         straight = encode(table, space, n_classes, config.preprocessing, 0)
         if straight.shape.n_columns < encoding.shape.n_columns:
             progress("encoding", 0, 1)
-            encoding = min(straight, encoding, key=trial_loss)
+            if trial_loss(encoding) > (1.0 - TRIAL_GAIN) * trial_loss(straight):
+                encoding = straight
             progress("encoding", 1, 1)
     model = fit(method, job(config, encoding.shape, members, progress), encoding)
     return FittedState(
