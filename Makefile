@@ -1,4 +1,4 @@
-# Everything from a fresh clone: needs Python 3.11 or newer, and nothing else.
+# Everything from a fresh clone: needs git, make and Python 3.11 or newer.
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
