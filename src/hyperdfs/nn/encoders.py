@@ -11,7 +11,7 @@ from torch.utils.checkpoint import checkpoint
 from hyperdfs.nn.attention import InducedAttention, InducedSetBlock, TokenAttention
 from hyperdfs.nn.members import MemberMLP, Remembered
 
-CACHED = 2**19  # numbers in one tensor of tokens that are worked on together
+CACHED = 2**20  # numbers in one tensor of tokens that are worked on together
 LARGE = 2**25  # numbers in one such tensor of a batch above which none is kept for backward
 
 

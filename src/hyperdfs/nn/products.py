@@ -43,9 +43,6 @@ class RowProduct(torch.autograd.Function):
         x, code, table = ctx.saved_tensors
         grad = grads[0]
         grad_x = grad_table = None
-        if ctx.needs_input_grad[0]:
-            grad_x = code.new_empty(*code.shape[:2], x.shape[2])
-        flat = table.flatten(2)
         if ctx.cells is not None:
             grad_code = torch.zeros_like(code)
             for cells in ctx.cells:
@@ -60,12 +57,12 @@ class RowProduct(torch.autograd.Function):
                     grad_table = torch.zeros_like(table)
                 grad_table[:, cells.columns] = product
             assert grad_table is not None
-            if grad_x is not None:
-                for rows in _parts(x.shape[1], table):
-                    outer = code[:, rows].unsqueeze(-1) * grad[:, rows].unsqueeze(-2)
-                    grad_x[:, rows] = torch.bmm(outer.flatten(2), flat.mT)
+            if ctx.needs_input_grad[0]:
+                grad_x = _input_gradient(code, table, grad)
         else:
-            known = x.expand(len(table), -1, -1)
+            flat, known = table.flatten(2), x.expand(len(table), -1, -1)
+            if ctx.needs_input_grad[0]:
+                grad_x = code.new_empty(*code.shape[:2], x.shape[2])
             grad_code = torch.empty_like(code)
             grad_flat = torch.zeros_like(flat)
             for rows, mixed in _mixed(x, table):
@@ -148,18 +145,23 @@ def _padded(columns: Tensor | None, x: Tensor, filled: Tensor, k: int) -> _Cells
     return _Cells(columns, rows, values.unsqueeze(-1))
 
 
-def _parts(n: int, table: Tensor) -> Iterator[slice]:
-    """A few rows at a time; each part reads the whole table, so not much smaller than that."""
-    members, _, width, n_out = table.shape
-    step = max(1, max(CACHED, table.numel() // 2) // (members * width * n_out))
-    for start in range(0, n, step):
-        yield slice(start, start + step)
+def _input_gradient(code: Tensor, table: Tensor, grad: Tensor) -> Tensor:
+    """``dx_i = sum_o theta_io dy_o``, with the weights of a few columns at a time."""
+    step = max(1, CACHED // grad.numel())
+    parts = []
+    for columns in table.split(step, 1):
+        theta = torch.matmul(code.unsqueeze(1), columns)  # (E, columns, n, n_out)
+        parts.append(theta.mul_(grad.unsqueeze(1)).sum(-1))
+    return torch.cat(parts, 1).mT
 
 
 def _mixed(x: Tensor, table: Tensor) -> Iterator[tuple[slice, Tensor]]:
     """``x T`` for a few rows at a time, ``(E, rows, H + 1, n_out)``."""
     members, _, width, n_out = table.shape
     flat = table.flatten(2)
-    for rows in _parts(x.shape[1], table):
+    # Each part reads the whole table, so that it should not be much smaller than that.
+    step = max(1, max(CACHED, flat.numel() // 2) // (members * width * n_out))
+    for start in range(0, x.shape[1], step):
+        rows = slice(start, start + step)
         product = torch.bmm(x[:, rows].expand(members, -1, -1), flat)
         yield rows, product.view(members, -1, width, n_out)
