@@ -51,26 +51,23 @@ class _MaskProduct(torch.autograd.Function):
 
     For masks of zeros and ones the sum over tokens of f(t_i) is linear in the mask, but its
     derivative along ``t_i = m_i E1_i + (1 - m_i) E0_i`` is f'(t_i)(E1_i - E0_i), not the secant
-    ``on - off``. ``slope_on`` and ``slope_off`` hold that derivative at the two states.
+    ``on - off``. ``slopes`` holds that derivative at the two states, all features on, then off.
     """
 
     @staticmethod
-    def forward(
-        ctx: Any, mask: Tensor, change: Tensor, slope_on: Tensor, slope_off: Tensor
-    ) -> Tensor:
-        ctx.save_for_backward(mask, slope_on, slope_off)
+    def forward(ctx: Any, mask: Tensor, change: Tensor, slopes: Tensor) -> Tensor:
+        ctx.save_for_backward(mask, slopes)
         return mask.expand(change.shape[0], -1, -1) @ change
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> tuple[Tensor | None, Tensor, None, None]:
+    def backward(ctx: Any, *grads: Any) -> tuple[Tensor | None, Tensor, None]:
         (grad,) = grads
-        mask, slope_on, slope_off = ctx.saved_tensors
+        mask, slopes = ctx.saved_tensors
         grad_mask = None
         if ctx.needs_input_grad[0]:
-            on = grad @ slope_on.mT
-            off = grad @ slope_off.mT
-            grad_mask = (off + mask * (on - off)).sum_to_size(mask.shape)
-        return grad_mask, mask.expand(grad.shape[0], -1, -1).mT @ grad, None, None
+            on, off = (grad @ slopes.mT).chunk(2, -1)
+            grad_mask = torch.lerp(off, on, mask).sum_to_size(mask.shape)
+        return grad_mask, mask.expand(grad.shape[0], -1, -1).mT @ grad, None
 
 
 class InducedTables(NamedTuple):
@@ -79,14 +76,14 @@ class InducedTables(NamedTuple):
     queries: Tensor  # (E, 1, I, dim)
     start: Tensor  # (E, 1, heads I dh + heads I) for the empty mask
     change: Tensor  # (E, M, heads I dh + heads I) by switching a feature on
-    slopes: tuple[Tensor, Tensor] | None  # derivative along the interpolation, on and off
+    slopes: Tensor | None  # (E, 2M, ...) derivative along the interpolation, on and off
 
     def total(self, mask: Tensor) -> Tensor:
         """Numerators and denominators of the softmax, ``(E, n, heads I dh + heads I)``."""
         if self.slopes is None:
             mask = mask.expand(self.change.shape[0], -1, -1)
             return torch.baddbmm(self.start, mask, self.change)
-        product: Tensor = _MaskProduct.apply(mask, self.change, *self.slopes)
+        product: Tensor = _MaskProduct.apply(mask, self.change, self.slopes)
         return self.start + product
 
 
@@ -132,29 +129,27 @@ class InducedAttention(nn.Module):
         block = self.block
         queries = block.query(self.inducing)
         heads = block.split(queries) / math.sqrt(queries.shape[-1])
-        scores = [heads @ block.split(block.key(t)).mT for t in (presence, absence)]
+        tokens = torch.cat([presence, absence], 1)
+        scores = heads @ block.split(block.key(tokens)).mT  # (E, heads, I, 2M)
         # One constant per inducing point keeps exp in range and cancels in the quotient.
-        top = torch.stack([s.detach().amax(-1, keepdim=True) for s in scores]).amax(0)
-        on, off = (torch.exp(s - top) for s in scores)  # (E, heads, I, M)
-        value_on, value_off = (block.split(block.value(t)) for t in (presence, absence))
-        weighted_on, weighted_off = _weighted(on, value_on), _weighted(off, value_off)
-        change = torch.cat([_rows(weighted_on - weighted_off), _rows(on - off)], -1)
-        start = torch.cat([_rows(weighted_off), _rows(off)], -1).sum(1, keepdim=True)
+        weight = torch.exp(scores - scores.detach().amax(-1, keepdim=True))
+        value = block.split(block.value(tokens))
+        on, off = torch.cat([_rows(_weighted(weight, value)), _rows(weight)], -1).chunk(2, 1)
+        start, change = off.sum(1, keepdim=True), on - off
         if not slopes:
             return InducedTables(queries.unsqueeze(1), start, change, None)
-        with torch.no_grad():
-            rise = scores[0] - scores[1]
-            slope_on = self._slope(on, rise, value_on, value_on - value_off)
-            slope_off = self._slope(off, rise, value_off, value_on - value_off)
-        return InducedTables(queries.unsqueeze(1), start, change, (slope_on, slope_off))
+        with torch.no_grad():  # d/dm of (exp(s) v, exp(s)) along the interpolation
+            rise, climb = (_rise(scores, -1), _rise(value, -2))
+            steep = weight * rise
+            slope = _weighted(steep, value).add_(_weighted(weight, climb))
+            slope = torch.cat([_rows(slope), _rows(steep)], -1)
+        return InducedTables(queries.unsqueeze(1), start, change, slope)
 
-    @staticmethod
-    def _slope(weight: Tensor, rise: Tensor, value: Tensor, change: Tensor) -> Tensor:
-        """d/dm of (exp(s) v, exp(s)) along the interpolation, at one token state."""
-        steep = weight * rise
-        return torch.cat(
-            [_rows(_weighted(steep, value) + _weighted(weight, change)), _rows(steep)], -1
-        )
+
+def _rise(x: Tensor, dim: int) -> Tensor:
+    """What presence adds to absence, for the tokens of both."""
+    on, off = x.chunk(2, dim)
+    return torch.cat([on - off] * 2, dim)
 
 
 def _weighted(weight: Tensor, value: Tensor) -> Tensor:

@@ -22,24 +22,29 @@ def gumbel_noise(
 
 
 class _StraightThrough(torch.autograd.Function):
-    """``a = onehot(argmax p) - sg(p) + p`` with ``p = softmax(logits / T)``.
+    """``a = onehot(argmax p) - sg(p) + p`` with ``p = softmax((score + G) / T)`` where not closed.
 
     The value is exactly one-hot, so that unbought inputs are exactly 0; the gradient is p's.
     """
 
     @staticmethod
-    def forward(ctx: Any, logits: Tensor, temperature: float) -> Tensor:
-        soft = torch.softmax(logits / temperature, -1)
+    def forward(
+        ctx: Any, scores: Tensor, gumbel: Tensor, closed: Tensor, temperature: float
+    ) -> Tensor:
+        logits = (scores + gumbel).masked_fill_(closed, NEVER)
+        best = logits.argmax(1, keepdim=True)
+        soft = torch.softmax(logits.div_(temperature), -1)
         ctx.save_for_backward(soft)
         ctx.temperature = temperature
-        return torch.zeros_like(soft).scatter_(1, logits.argmax(1, keepdim=True), 1.0)
+        return torch.zeros_like(soft).scatter_(1, best, 1.0)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> tuple[Tensor, None]:
+    def backward(ctx: Any, *grads: Any) -> tuple[Tensor, None, None, None]:
         (soft,) = ctx.saved_tensors
         weighted = grads[0] * soft
         total = weighted.sum(-1, keepdim=True)
-        return weighted.addcmul_(soft, total, value=-1.0).div_(ctx.temperature), None
+        weighted.addcmul_(soft, total, value=-1.0).div_(ctx.temperature)
+        return weighted, None, None, None
 
 
 def gumbel_purchases(
@@ -59,16 +64,17 @@ def gumbel_purchases(
     """
     mask = x.new_zeros(len(x), columns.n_features)
     finished: list[Tensor] = []
+    enough = bool((available.sum(1) >= lengths.to(x)).all())
     for step in range(int(lengths[0])):
         active = int((lengths > step).sum())
         if active < len(mask):
             finished.append(mask[active:])
             mask, x, available = mask[:active], x[:active], available[:active]
         scores = selector(x * columns.expand(mask), mask)
-        free = available * (1.0 - mask.detach())
+        closed = available * (1.0 - mask.detach()) < 0.5
         gumbel = gumbel_noise(scores.shape, generator, dtype=x.dtype).to(x.device)
-        logits = (scores + gumbel).masked_fill(free < 0.5, NEVER)
-        bought: Tensor = _StraightThrough.apply(logits, temperature)
-        # A row whose remaining cells are all missing stands still.
-        mask = mask + bought * (free.amax(1, keepdim=True) > 0.5)
+        bought: Tensor = _StraightThrough.apply(scores, gumbel, closed, temperature)
+        if not enough:  # a row whose remaining cells are all missing stands still
+            bought = bought * ~closed.all(1, keepdim=True)
+        mask = mask + bought
     return torch.cat([mask, *reversed(finished)])
