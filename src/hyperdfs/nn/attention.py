@@ -209,14 +209,13 @@ class InducedSetBlock(nn.Module):
         block, dim = self.block, x.shape[-1]
         queries = block.query(self.inducing)
         partners = block.split(queries) / math.sqrt(dim)  # (E, heads, I, dh)
-        weight, bias = (
-            (t.unflatten(-1, (block.heads, -1)).transpose(1, 2) @ partners.mT)
-            .transpose(1, 2)
-            .flatten(2)
-            for t in (block.key.weight, block.key.bias)
-        )
-        mixed: Tensor = Gather.apply(x, weight, bias)
+        heads = block.key.weight.unflatten(-1, (block.heads, -1)).transpose(1, 2)
+        weight = (heads @ partners.mT).transpose(1, 2).flatten(2)
+        mixed: Tensor = Gather.apply(x, weight)
         values = torch.bmm(mixed.flatten(1, 2), block.value.weight)  # of all heads; own ones count
         attended = from_heads(values.view(-1, *mixed.shape[2:]), block.heads)
         attended = attended.view(*x.shape[:2], -1, dim)
-        return block.finish(queries.unsqueeze(1), attended + block.value.bias.unsqueeze(1))
+        # The bias of the keys adds one number to all scores of a point and so changes nothing; it
+        # takes part with a factor of 0 to have a gradient, like every other weight.
+        bias = torch.add(block.value.bias, block.key.bias, alpha=0.0).unsqueeze(1)
+        return block.finish(queries.unsqueeze(1), attended + bias)

@@ -106,15 +106,16 @@ class Spread(torch.autograd.Function):
             scores = torch.bmm(q, keys.mT).unflatten(-1, (heads, -1))
             p = torch.softmax(scores, -1).flatten(-2)
             divisor = torch.ones_like(q)
-        u = torch.addcdiv(q, torch.bmm(p, values), divisor)
+        u = torch.bmm(p, values)
+        torch.addcdiv(q, u, divisor, out=u)
         u = u.view(members, n * m, dim)
         o, mean1, scale1 = _norm(u, gain1, shift1)
         feed = torch.baddbmm(bias, o, weight).relu_()
-        v = o + feed
+        v = o + feed  # not kept
         y, mean2, scale2 = _norm(v, gain2, shift2)
         ctx.save_for_backward(
             *(q, keys, values, weight, bias, gain1, shift1, gain2, shift2),
-            *(p, divisor, u, o, feed, v, mean1, scale1, mean2, scale2),
+            *(p, divisor, u, o, feed, mean1, scale1, mean2, scale2),
         )
         ctx.heads = heads
         return y.view(members, n, m, dim)
@@ -122,11 +123,12 @@ class Spread(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Tensor | None, ...]:
         q, keys, values, weight, _, gain1, shift1, gain2, shift2, *more = ctx.saved_tensors
-        p, divisor, u, o, feed, v, mean1, scale1, mean2, scale2 = more
+        p, divisor, u, o, feed, mean1, scale1, mean2, scale2 = more
         members, n, m, dim = grads[0].shape
         heads, hi = ctx.heads, p.shape[2]
         ones = _ones(heads, hi // heads, dim, p.dtype, p.device)
         grad = grads[0].reshape(members, n * m, dim)
+        v = o + feed
         grad, grad_gain2, grad_shift2 = _norm_backward(grad, v, mean2, scale2, gain2, shift2)
         grad_feed = torch.ops.aten.threshold_backward(grad, feed, 0.0)
         grad_weight = torch.bmm(o.mT, grad_feed)
@@ -149,23 +151,23 @@ class Spread(torch.autograd.Function):
 
 
 class Gather(torch.autograd.Function):
-    """The inducing points look at the tokens: ``(P' X) / (P' 1)`` with ``P = exp(X W + b)``.
+    """The inducing points look at the tokens: ``(P' X) / (P' 1)`` with ``P = exp(X W)``.
 
-    The projection of the keys is absorbed in W, that of the values follows the mixing, so that
+    A bias per inducing point would cancel in the quotient. The projection of the keys is absorbed in W, that of the values follows the mixing, so that
     no token is projected.
 
-    **Shape**: tokens ``(E, n, M, dim)``, weight ``(E, dim, heads I)``, bias ``(E, 1, heads I)``
-    -> ``(E, n, heads I, dim)``
+    **Shape**: tokens ``(E, n, M, dim)``, weight ``(E, dim, heads I)`` ->
+    ``(E, n, heads I, dim)``
     """
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
+    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
         members, n, m, dim = x.shape
         flat = x.reshape(members, n * m, dim)
-        p = torch.baddbmm(bias, flat, weight).view(members * n, m, -1).exp_()
+        p = torch.bmm(flat, weight).view(members * n, m, -1).exp_()
         total = p.sum(1)
         if not _safe(total):
-            p = torch.baddbmm(bias, flat, weight).view_as(p)
+            p = torch.bmm(flat, weight).view_as(p)
             p.sub_(p.amax(1, keepdim=True)).exp_()
             total = p.sum(1)
         total = total.unsqueeze(-1)
@@ -174,7 +176,7 @@ class Gather(torch.autograd.Function):
         return mixed.view(members, n, -1, dim)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Any) -> tuple[Tensor, Tensor, Tensor]:
+    def backward(ctx: Any, *grads: Any) -> tuple[Tensor, Tensor]:
         x, weight, p, total, mixed = ctx.saved_tensors
         members, n, m, dim = x.shape
         tokens = x.reshape(members * n, m, dim)
@@ -185,4 +187,4 @@ class Gather(torch.autograd.Function):
         d_scores = d_scores.view(members, n * m, -1)
         grad_x.baddbmm_(d_scores, weight.mT)
         grad_weight = torch.bmm(tokens.view_as(grad_x).mT, d_scores)
-        return grad_x.view_as(x), grad_weight, d_scores.sum(1, keepdim=True)
+        return grad_x.view_as(x), grad_weight
