@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hyperdfs.masks import ColumnMap
 from hyperdfs.nn.encoders import make_encoder
 from hyperdfs.nn.hyper import HyperNet
+from hyperdfs.nn.products import RowProduct
 from hyperdfs.nn.scoring import ScoreNet
 from hyperdfs.training import losses
 from hyperdfs.training.purchases import gumbel_noise, gumbel_purchases
@@ -286,3 +287,28 @@ def test_joint_step_in_single_precision():
 )
 def test_joint_step_of_any_size(encoder, members, m, more, missing):
     check_step(encoder=encoder, members=members, m=m, d=m + more, missing=missing)
+
+
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("pattern", ["none", "sparse", "few columns", "one for all", "dense"])
+def test_row_product_at_any_sparsity(pattern: str, members: int) -> None:
+    torch.manual_seed(0)
+    n, n_in, width, n_out = 24, 30, 5, 4
+    keep = torch.rand(1, n, n_in) < {"none": 0.0, "dense": 0.9}.get(pattern, 0.1)
+    if pattern == "few columns":
+        keep[..., 4:] = False
+    if pattern == "one for all":
+        keep[..., 7] = True
+    x = (torch.randn(1, n, n_in).double() * keep).requires_grad_()
+    code = torch.randn(members, n, width).double().requires_grad_()
+    table = torch.randn(members, n_in, width, n_out).double().requires_grad_()
+    inputs, weight = (x, code, table), torch.randn(members, n, n_out).double()
+    fast = RowProduct.apply(*inputs)
+    book = torch.einsum("eni,enh,eiho->eno", x.expand(members, -1, -1), code, table)
+    torch.testing.assert_close(fast, book)
+    for ours, theirs in zip(
+        torch.autograd.grad((fast * weight).sum(), inputs),
+        torch.autograd.grad((book * weight).sum(), inputs),
+        strict=True,
+    ):
+        torch.testing.assert_close(ours, theirs)

@@ -35,7 +35,7 @@ def from_heads(blocks: Tensor, heads: int) -> Tensor:
 
 @lru_cache(maxsize=8)
 def _ones(heads: int, points: int, dim: int, dtype: torch.dtype, device: torch.device) -> Tensor:
-    """``(heads I, dim)``: 1 where head and head meet, to sum over points and share with all dims."""
+    """``(heads I, dim)``: a product with it sums over a head's points, for each dim of the head."""
     with torch.inference_mode(False):
         eye = torch.eye(heads, dtype=dtype, device=device)
         return eye.repeat_interleave(points, 0).repeat_interleave(dim // heads, 1)
@@ -153,8 +153,8 @@ class Spread(torch.autograd.Function):
 class Gather(torch.autograd.Function):
     """The inducing points look at the tokens: ``(P' X) / (P' 1)`` with ``P = exp(X W)``.
 
-    A bias per inducing point would cancel in the quotient. The projection of the keys is absorbed in W, that of the values follows the mixing, so that
-    no token is projected.
+    A bias per inducing point would cancel in the quotient. The projection of the keys is absorbed
+    in W, that of the values follows the mixing, so that no token is projected.
 
     **Shape**: tokens ``(E, n, M, dim)``, weight ``(E, dim, heads I)`` ->
     ``(E, n, heads I, dim)``
