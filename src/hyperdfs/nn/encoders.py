@@ -15,15 +15,6 @@ CACHED = 2**20  # numbers in one tensor of tokens that are worked on together
 LARGE = 2**25  # numbers in one such tensor of a batch above which none is kept for backward
 
 
-def _keep_freed_memory() -> None:
-    """Freeing a block of just under 32 MB makes glibc keep freed memory up to twice that size.
-
-    Otherwise it gives the tokens of every step back to the system, and page faults take a tenth of
-    the time. The block itself is never touched. Without effect elsewhere.
-    """
-    torch.empty(31 * 2**20, dtype=torch.uint8)
-
-
 class TokenTables(nn.Module):
     """Presence and absence embeddings, drawn with one variance (an assumption of the paper's
     Proposition on weight scale)."""
@@ -50,7 +41,6 @@ class SetTransformerEncoder(nn.Module):
         n_inducing: int = 16,
     ) -> None:
         super().__init__()
-        _keep_freed_memory()
         n_inducing = min(n_inducing, n_features)
         self.tables = TokenTables(members, n_features, dim)
         self.induced = InducedAttention(members, dim, heads, n_inducing, tangent=True)
