@@ -1,0 +1,1 @@
+"""The benchmark: a plan of cells, a store that survives anything, engines, tables."""

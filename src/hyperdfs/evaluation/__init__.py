@@ -1,0 +1,1 @@
+"""How good a policy is: metrics along a trajectory, leak test, agreement, statistics."""
