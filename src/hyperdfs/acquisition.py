@@ -25,7 +25,10 @@ class Selector(Protocol):
     """What to buy next."""
 
     def scores(self, x: Tensor, mask: Tensor) -> Tensor:
-        """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, M)``; the highest is next."""
+        """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, M)``; the highest is next.
+
+        A selector with a true attribute `peeks` is shown the whole row: a reference, no competitor.
+        """
         ...
 
 
@@ -51,9 +54,10 @@ def walk(
     n, budget = x.shape[0], min(budget, columns.n_features)
     mask = x.new_zeros(n, columns.n_features)
     tried = torch.zeros_like(mask)
+    peeks = getattr(selector, "peeks", False)
     order, proba = [], [predictor.proba(torch.zeros_like(x), mask)]
     for _ in range(budget):
-        known = x * columns.expand(mask)
+        known = x if peeks else x * columns.expand(mask)
         scores = selector.scores(known, mask).masked_fill(tried > 0, NEVER)
         choice = scores.argmax(1, keepdim=True)
         tried.scatter_(1, choice, 1.0)

@@ -20,7 +20,6 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 import hyperdfs
-from hyperdfs.config import HyperConfig
 from hyperdfs.errors import DataNotFoundError, InputError, ModelFileError
 from hyperdfs.features import FeatureSpace
 from hyperdfs.fitting import FittedState, pick_device
@@ -109,8 +108,9 @@ def _restore(
     model = kinds[manifest["estimator"]](**params)
     content = manifest["shape"]
     shape = Shape(**{**content, "column_group": tuple(content["column_group"])})
-    config = HyperConfig(**manifest["config"])
-    built = get_method(model.method).build(shape, config, manifest["members"])
+    method = get_method(model.method)
+    config = method.config(**manifest["config"])
+    built = method.build(shape, config, manifest["members"])
     for name, module in built.modules.items():
         prefix = f"model/{name}/"
         module.load_state_dict(

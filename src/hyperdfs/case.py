@@ -48,8 +48,7 @@ class Case:
     def __init__(self, model: DFSClassifier, known: Mapping[str, Any]) -> None:
         self._model = model
         self._state = model._state
-        parameters = next(iter(self._state.model.modules.values())).parameters()
-        device = next(parameters).device
+        device = self._state.model.device
         self._x = torch.zeros(1, self._state.shape.n_columns, device=device)
         self._mask = torch.zeros(1, self._state.shape.n_features, device=device)
         self._values: dict[int, Any] = {}

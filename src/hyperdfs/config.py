@@ -1,9 +1,9 @@
-"""Every number of a Hyper-DFS fit in one place. A fitted model records its whole configuration."""
+"""Every number of a fit in one place. A fitted model records its whole configuration."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -11,17 +11,22 @@ from hyperdfs.errors import InputError
 from hyperdfs.features import suggest
 
 
-class HyperConfig(BaseModel):
-    """Configuration of Hyper-DFS; the defaults are `preset="default"`."""
+class TableConfig(BaseModel):
+    """From a table to columns and targets: the part that all methods share."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    # Table -> columns
     preprocessing: Literal["default", "paper"] = "default"
     n_bins: int | None = Field(None, ge=0)  # quantile bins per number; None: by the rows
     validation_fraction: float = Field(0.1, gt=0, lt=0.5)
     class_weight: Literal["balanced"] | None = None
-    teacher_weight: float = Field(0.5, ge=0, le=1)  # share of the teacher in the targets
+    teacher_weight: float = Field(0.0, ge=0, le=1)  # share of the teacher in the targets
+
+
+class HyperConfig(TableConfig):
+    """Configuration of Hyper-DFS; the defaults are `preset="default"`."""
+
+    teacher_weight: float = Field(0.5, ge=0, le=1)
 
     # Networks
     encoder: Literal["set_transformer", "inducing_pool", "deep_sets", "raw_mask"] = "inducing_pool"
@@ -81,28 +86,34 @@ PAPER: dict[str, Any] = {
 
 PRESETS: dict[str, dict[str, Any]] = {"default": {}, "paper": PAPER}
 
+Config = TypeVar("Config", bound=TableConfig)
 
-def make_config(preset: str, overrides: Mapping[str, Any] | None = None) -> HyperConfig:
+
+def make_config(
+    preset: str,
+    overrides: Mapping[str, Any] | None = None,
+    *,
+    kind: type[Config] = HyperConfig,  # type: ignore[assignment]
+    presets: Mapping[str, Mapping[str, Any]] = PRESETS,
+) -> Config:
     """The named preset with single fields replaced.
 
     >>> make_config("paper", {"stage1_epochs": 3}).stage1_epochs
     3
     """
-    if not isinstance(preset, str) or preset not in PRESETS:
-        raise InputError(f"preset must be one of {', '.join(PRESETS)}, got {preset!r}.")
+    if not isinstance(preset, str) or preset not in presets:
+        raise InputError(f"preset must be one of {', '.join(presets)}, got {preset!r}.")
     if not isinstance(overrides or {}, Mapping):
         raise InputError(
             f"config must map field names to values, got {overrides!r}; "
             "write {'stage1_epochs': 20}, say."
         )
-    values = {**PRESETS[preset], **(overrides or {})}
+    values = {**presets[preset], **(overrides or {})}
     for field in values:
-        if field not in HyperConfig.model_fields:
-            raise InputError(
-                f"config has no field {field!r}; {suggest(field, HyperConfig.model_fields)}"
-            )
+        if field not in kind.model_fields:
+            raise InputError(f"config has no field {field!r}; {suggest(field, kind.model_fields)}")
     try:
-        return HyperConfig(**values)
+        return kind(**values)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])

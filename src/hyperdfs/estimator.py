@@ -13,7 +13,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hyperdfs.acquisition import Selector, walk
-from hyperdfs.config import make_config
 from hyperdfs.errors import InputError
 from hyperdfs.features import FeatureSpace, listing
 from hyperdfs.fitting import FittedState, fit_state, pick_device
@@ -49,8 +48,9 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
     max_budget : the largest number of purchases to train for.
     costs : price per feature: mapping, Series or array; None: all cost 1.
     groups : columns that are bought together, ``{"ecg": ["restecg", "exang"]}``.
-    preset : "default" (the best known) or "paper" (the paper's configuration).
-    config : single fields of the preset to replace, see `hyperdfs.config.HyperConfig`.
+    preset : "default" (the best known), "paper" (Hyper-DFS as in its paper) or, for the other
+        methods, "authors" (the values of their authors).
+    config : single fields of the preset to replace, e.g. of `hyperdfs.config.HyperConfig`.
     device : "auto", "cpu" or "cuda".
     random_state : same seed, same model. A fit uses one thread, so that the number of cores does
         not matter; run folds side by side instead.
@@ -89,9 +89,8 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn predictor and selector from complete or incomplete rows."""
-        config = make_config(self.preset, self.config)
+        config = get_method(self.method).configure(self.preset, self.config)
         members, budget = self._members(), check_positive("max_budget", self.max_budget)
-        get_method(self.method)
         device = pick_device(self.device)
         table = self._intake(X, reset=True)
         labels, classes = label_codes(y, len(table))
@@ -302,5 +301,4 @@ class HyperDFSClassifier(DFSClassifier):
 
 
 def _tensor(array: np.ndarray, state: FittedState) -> torch.Tensor:
-    device = next(iter(state.model.modules.values())).parameters()
-    return torch.as_tensor(array, dtype=torch.float32, device=next(device).device)
+    return torch.as_tensor(array, dtype=torch.float32, device=state.model.device)

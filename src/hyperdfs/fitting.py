@@ -10,7 +10,7 @@ import pandas as pd
 import torch
 from sklearn.model_selection import train_test_split
 
-from hyperdfs.config import HyperConfig
+from hyperdfs.config import HyperConfig, TableConfig
 from hyperdfs.errors import InputError
 from hyperdfs.features import FeatureSpace
 from hyperdfs.methods import Model, Shape, get_method
@@ -35,7 +35,7 @@ class FittedState:
     input_columns: tuple[Hashable, ...]  # of the training table, in its order
     preprocessor: Preprocessor
     shape: Shape
-    config: HyperConfig
+    config: TableConfig
     members: int
     model: Model
     typical: np.ndarray  # (TYPICAL, D) encoded example results, feature by feature
@@ -105,7 +105,7 @@ def fit_state(
     *,
     n_classes: int,
     method: str,
-    config: HyperConfig,
+    config: TableConfig,
     members: int,
     max_budget: int,
     device: torch.device,
@@ -130,7 +130,7 @@ def fit_state(
         progress,
     )
 
-    def job(config: HyperConfig, shape: Shape, members: int, progress: Progress) -> Job:
+    def job(config: TableConfig, shape: Shape, members: int, progress: Progress) -> Job:
         return Job(
             shape=shape,
             config=config,
@@ -151,7 +151,7 @@ def fit_state(
         )
 
     def trial_loss(candidate: Encoding) -> float:
-        trial = config.model_copy(update={"stage1_epochs": TRIAL_EPOCHS, "scale_weight": 0.0})
+        trial = trial_config(config)
         model = fit("random", job(trial, candidate.shape, 1, lambda *_: None), candidate)
         return min(float(row["valid_loss"]) for row in model.history)
 
@@ -172,6 +172,13 @@ def fit_state(
         model=model,
         typical=typical_results(encoding.encoded, encoding.preprocessor),
     )
+
+
+def trial_config(config: TableConfig) -> HyperConfig:
+    """A short stage 1 of Hyper-DFS, whatever the method: all methods get the same columns."""
+    if not isinstance(config, HyperConfig):
+        config = HyperConfig(**config.model_dump())
+    return config.model_copy(update={"stage1_epochs": TRIAL_EPOCHS, "scale_weight": 0.0})
 
 
 def _targets(

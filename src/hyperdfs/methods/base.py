@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 import torch
 from torch import nn
 
 from hyperdfs.acquisition import Predictor, Selector
-from hyperdfs.config import HyperConfig
+from hyperdfs.config import PRESETS, HyperConfig, TableConfig, make_config
 from hyperdfs.masks import ColumnMap
 from hyperdfs.training.data import Rows
 from hyperdfs.training.loop import History, Progress
@@ -45,6 +46,14 @@ class Model:
     def parameters(self) -> int:
         return sum(p.numel() for module in self.modules.values() for p in module.parameters())
 
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are; the processor for a model that has none."""
+        for module in self.modules.values():
+            for tensor in (*module.parameters(), *module.buffers()):
+                return tensor.device
+        return torch.device("cpu")
+
     def to(self, device: torch.device) -> Model:
         for module in self.modules.values():
             module.to(device)
@@ -53,10 +62,10 @@ class Model:
 
 @dataclass(frozen=True)
 class Job:
-    """What a fit is given besides the rows."""
+    """What a fit is given besides the rows; `config` is of the method's own kind."""
 
     shape: Shape
-    config: HyperConfig
+    config: Any
     members: int
     max_budget: int
     costs: np.ndarray
@@ -66,12 +75,28 @@ class Job:
     held_out: np.ndarray | None = None
 
 
+Family = Literal["ours", "single model", "multi-model", "control"]
+
+
 @dataclass(frozen=True)
 class Method:
-    """A named composition of predictor, selector and training recipe."""
+    """A named composition of predictor, selector and training recipe.
+
+    build : (shape, config, members) -> the untrained model, whose modules a saved file fills.
+    config, presets : its own kind of configuration and the named settings of it.
+    ranked : False for a reference that is no competitor, such as one that sees the whole row.
+    """
 
     name: str
     title: str
-    build: Callable[[Shape, HyperConfig, int], Model]
+    build: Callable[[Shape, Any, int], Model]
     fit: Callable[[Job, Rows, Rows], Model]
     members: int = 1
+    config: type[TableConfig] = HyperConfig
+    presets: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: PRESETS)
+    family: Family = "ours"
+    ranked: bool = True
+
+    def configure(self, preset: str, overrides: Mapping[str, Any] | None = None) -> TableConfig:
+        """The named preset with single fields replaced."""
+        return make_config(preset, overrides, kind=self.config, presets=self.presets)

@@ -161,5 +161,11 @@ def fit_random(job: Job, train: Rows, valid: Rows) -> Model:
 HYPER_METHODS = [
     Method("hyperdfs", "Hyper-DFS: hypernetwork predictor, learned selector", build, fit),
     Method("hyperens", "HyperEns: five Hyper-DFS predictors, one selector", build, fit, 5),
-    Method("random", "Hyper-DFS's predictor under a random order", build_random, fit_random),
+    Method(
+        "random",
+        "Hyper-DFS's predictor under a random order",
+        build_random,
+        fit_random,
+        family="control",
+    ),
 ]
