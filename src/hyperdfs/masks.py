@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from torch import Tensor
 
 from hyperdfs.errors import InputError
+
+Draw = Callable[[int, int, torch.Generator], Tensor]  # masks, features, generator -> (n, M)
 
 
 def cardinality_uniform(n: int, n_features: int, generator: torch.Generator) -> Tensor:
@@ -20,17 +24,49 @@ def cardinality_uniform(n: int, n_features: int, generator: torch.Generator) -> 
     return (rank < size).float()
 
 
+def rate_uniform(n: int, n_features: int, generator: torch.Generator) -> Tensor:
+    """n masks ``m_j = 1[u_j > r]`` with one rate ``r ~ U(0, 1)`` each: ``(n, M)`` of 0 and 1.
+
+    All sizes from 0 to M are equally likely, so that, unlike `cardinality_uniform`, the empty
+    subset is among them.
+    """
+    rate = torch.rand(n, 1, generator=generator)
+    return (torch.rand(n, n_features, generator=generator) > rate).float()
+
+
+def sizes_up_to(limit: int) -> Draw:
+    """Draws of uniform subsets with ``k ~ U{0..limit}`` or, as often, ``k ~ U{0..M}``.
+
+    For predictors that will mostly be asked about few of many features, but also about any subset.
+    """
+
+    def draw(n: int, n_features: int, generator: torch.Generator) -> Tensor:
+        small = torch.rand(n, 1, generator=generator) < 0.5
+        most = torch.where(small, min(limit, n_features), n_features)
+        size = (torch.rand(n, 1, generator=generator) * (most + 1)).floor()
+        rank = torch.rand(n, n_features, generator=generator).argsort(1).argsort(1)
+        return (rank < size).float()
+
+    return draw
+
+
 class MaskSampler:
-    """Cardinality-uniform masks, never one of `held_out`.
+    """Random masks, never one of `held_out`.
 
     held_out : (h, M) array of masks to be withheld from training (the zero-shot test), or None.
+    draw : the distribution, such as `cardinality_uniform` or `rate_uniform`.
     """
 
     def __init__(
-        self, n_features: int, generator: torch.Generator, *, held_out: np.ndarray | None = None
+        self,
+        n_features: int,
+        generator: torch.Generator,
+        *,
+        held_out: np.ndarray | None = None,
+        draw: Draw = cardinality_uniform,
     ) -> None:
         self.n_features = n_features
-        self._generator = generator
+        self._generator, self._draw = generator, draw
         self.held_out = mask_keys(np.asarray(held_out, bool)) if held_out is not None else set()
         if len(self.held_out) >= 2**n_features - 1:
             raise InputError(
@@ -39,12 +75,12 @@ class MaskSampler:
             )
 
     def sample(self, n: int) -> Tensor:
-        masks = cardinality_uniform(n, self.n_features, self._generator)
+        masks = self._draw(n, self.n_features, self._generator)
         while self.held_out:
             again = self.is_held_out(masks)
             if not again.any():
                 break
-            masks[again] = cardinality_uniform(int(again.sum()), self.n_features, self._generator)
+            masks[again] = self._draw(int(again.sum()), self.n_features, self._generator)
         return masks
 
     def is_held_out(self, masks: Tensor) -> Tensor:

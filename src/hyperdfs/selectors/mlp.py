@@ -1,0 +1,24 @@
+"""A selector made of a plain network on the masked input."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from hyperdfs.nn.mlp import MaskedNet, evaluating
+
+CHUNK = 4096  # rows at a time
+
+
+class MLPSelector:
+    """Scores of a `MaskedNet` with one output per feature."""
+
+    def __init__(self, net: MaskedNet) -> None:
+        self.net = net
+
+    @torch.inference_mode()
+    def scores(self, x: Tensor, mask: Tensor) -> Tensor:
+        """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, M)``; the highest is next."""
+        with evaluating(self.net):
+            pairs = zip(x.split(CHUNK), mask.split(CHUNK), strict=True)
+            return torch.cat([self.net(known, bits) for known, bits in pairs])
