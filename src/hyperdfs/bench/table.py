@@ -1,0 +1,244 @@
+"""From stored cells to scores: one per method and data set, with averages and ranks.
+
+The score of a cell is the mean of a metric over the budgets 2..10, in percent where the metric is a
+share. A fold's value is the mean over its seeds; mean and standard deviation (population form,
+ddof=0, as in the paper's aggregates) are over folds.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean, pstdev
+
+import numpy as np
+from scipy.stats import rankdata
+
+from hyperdfs.bench.cells import CellRecord
+from hyperdfs.bench.table_groups import UNRANKED, Group, column_order, group_of
+from hyperdfs.errors import InputError
+
+FIRST_BUDGET, LAST_BUDGET = 2, 10
+
+
+@dataclass(frozen=True)
+class Metric:
+    """How a metric is named, printed and ordered."""
+
+    title: str
+    percent: bool = True
+    higher_is_better: bool = True
+
+    @property
+    def scale(self) -> float:
+        return 100.0 if self.percent else 1.0
+
+
+METRICS = {
+    "f1_macro": Metric("AUAC-F1"),
+    "accuracy": Metric("Accuracy"),
+    "auroc": Metric("AUROC"),
+    "log_loss": Metric("Log-loss", percent=False, higher_is_better=False),
+    "brier": Metric("Brier score", percent=False, higher_is_better=False),
+    "ece": Metric("Calibration error", higher_is_better=False),
+    "cost_area": Metric("Macro-F1 over money"),
+}
+KIND_TITLES = {"synthetic": "Synthetic data", "table": "Tables", "images": "Images"}
+
+
+@dataclass(frozen=True)
+class Score:
+    """One method on one data set; `mean` and `std` in the unit that is printed."""
+
+    dataset: str  # its name, with the cap on rows where the store has several
+    source: str  # its name in the catalog
+    label: str
+    method: str
+    kind: str
+    mean: float
+    std: float
+    folds: tuple[int, ...]
+    wanted_folds: int
+    uneven_seeds: bool  # not every fold has the same seeds
+    max_rows: int | None
+    n_train: int
+    fit_seconds: float  # wall clock, mean per fit
+    fit_cpu_seconds: float
+    parameters: int
+    constant_f1: float  # percent; NaN if unknown
+
+    @property
+    def n_folds(self) -> int:
+        return len(self.folds)
+
+    @property
+    def complete(self) -> bool:
+        return self.n_folds >= self.wanted_folds and not self.uneven_seeds
+
+    @property
+    def group(self) -> Group:
+        return group_of(self.method)
+
+    @property
+    def ranked(self) -> bool:
+        return self.method not in UNRANKED
+
+
+@dataclass(frozen=True)
+class Results:
+    """All scores of a store for one metric."""
+
+    metric: str
+    scores: dict[tuple[str, str], Score]  # by data set and label
+    failed: list[CellRecord] = field(default_factory=list)
+
+    @property
+    def datasets(self) -> list[str]:
+        """Synthetic data first, then tables, then images, each by name."""
+        order = list(KIND_TITLES)
+        kinds = {score.dataset: score.kind for score in self.scores.values()}
+        return sorted(
+            kinds, key=lambda d: (order.index(kinds[d]) if kinds[d] in order else len(order), d)
+        )
+
+    @property
+    def labels(self) -> list[str]:
+        """By group, then as the group lists its methods."""
+        methods = {score.label: score.method for score in self.scores.values()}
+        return sorted(methods, key=lambda label: column_order(label, methods[label]))
+
+    @property
+    def spec(self) -> Metric:
+        return METRICS[self.metric]
+
+    def of_kind(self, kind: str) -> Results:
+        """The part on data sets of one kind."""
+        kept = {key: score for key, score in self.scores.items() if score.kind == kind}
+        return Results(self.metric, kept)
+
+    def ranked_labels(self) -> list[str]:
+        ranked = {score.label for score in self.scores.values() if score.ranked}
+        return [label for label in self.labels if label in ranked]
+
+    def common(self, labels: Sequence[str]) -> list[str]:
+        """The data sets that every one of these methods has completed."""
+        return [d for d in self.datasets if all(self._done(d, label) for label in labels)]
+
+    def matrix(self, datasets: Sequence[str], labels: Sequence[str]) -> np.ndarray:
+        """Means, (data sets, labels)."""
+        means = [[self.scores[d, label].mean for label in labels] for d in datasets]
+        return np.array(means).reshape(len(datasets), len(labels))
+
+    def _done(self, dataset: str, label: str) -> bool:
+        score = self.scores.get((dataset, label))
+        return score is not None and score.complete
+
+
+@dataclass(frozen=True)
+class Averages:
+    """Mean score and mean rank of the ranked methods, over the data sets they share."""
+
+    datasets: list[str]
+    mean: dict[str, float]
+    rank: dict[str, float]
+
+
+def tabulate(
+    records: Iterable[CellRecord],
+    *,
+    metric: str = "f1_macro",
+    datasets: Sequence[str] | None = None,
+    methods: Sequence[str] | None = None,
+    groups: Sequence[str] | None = None,
+) -> Results:
+    """Scores of the records; the last three keep data sets (names or kinds), labels and groups."""
+    if metric not in METRICS:
+        raise InputError(f"--metric must be one of {', '.join(METRICS)}, got {metric!r}.")
+    kept = [
+        record
+        for record in records
+        if (datasets is None or {record.key.dataset, record.kind} & set(datasets))
+        and (methods is None or record.key.label in methods)
+        and (groups is None or group_of(record.method).name in groups)
+    ]
+    done: dict[tuple[str, int | None, str], list[CellRecord]] = defaultdict(list)
+    for record in kept:
+        if record.status == "done" and has_metric(record, metric):
+            done[record.key.dataset, record.key.max_rows, record.key.label].append(record)
+    caps: dict[str, set[int | None]] = defaultdict(set)
+    for source, cap, _ in done:
+        caps[source].add(cap)
+    scores = {}
+    for (source, cap, label), cells in done.items():
+        name = source if len(caps[source]) == 1 or cap is None else f"{source}@{cap}"
+        scores[name, label] = _score(name, cells, metric)
+    return Results(metric, scores, [record for record in kept if record.status == "failed"])
+
+
+def has_metric(record: CellRecord, metric: str) -> bool:
+    return metric in record.curves or (metric == "f1_macro" and record.auac is not None)
+
+
+def cell_score(record: CellRecord, metric: str) -> float:
+    """Mean of a metric over the budgets 2..min(10, M), in the metric's own unit."""
+    if metric == "f1_macro" and record.auac is not None:
+        return record.auac
+    curve = record.curves[metric]
+    last = min(LAST_BUDGET, len(curve) - 1)
+    return fmean(curve[min(FIRST_BUDGET, last) : last + 1])
+
+
+def _score(name: str, cells: Sequence[CellRecord], metric: str) -> Score:
+    by_fold: dict[int, list[float]] = defaultdict(list)
+    seeds: dict[int, set[int]] = defaultdict(set)
+    for cell in cells:
+        by_fold[cell.key.fold].append(METRICS[metric].scale * cell_score(cell, metric))
+        seeds[cell.key.fold].add(cell.key.seed)
+    values = [fmean(by_fold[fold]) for fold in sorted(by_fold)]
+    first = cells[0]
+    constants = [100 * cell.constant_f1 for cell in cells if cell.constant_f1 is not None]
+    return Score(
+        dataset=name,
+        source=first.key.dataset,
+        label=first.key.label,
+        method=first.method,
+        kind=first.kind,
+        mean=fmean(values),
+        std=pstdev(values),
+        folds=tuple(sorted(by_fold)),
+        wanted_folds=max(cell.n_folds for cell in cells),
+        uneven_seeds=len({frozenset(s) for s in seeds.values()}) > 1,
+        max_rows=first.key.max_rows,
+        n_train=round(fmean(cell.n_train for cell in cells)),
+        fit_seconds=fmean(cell.seconds.fit_wall for cell in cells),
+        fit_cpu_seconds=fmean(cell.seconds.fit_cpu for cell in cells),
+        parameters=round(fmean(cell.parameters for cell in cells)),
+        constant_f1=fmean(constants) if constants else math.nan,
+    )
+
+
+def ranks(matrix: np.ndarray, *, higher_is_better: bool = True) -> np.ndarray:
+    """Rank of every column in its row, 1 = best, ties share the mean rank.
+
+    >>> ranks(np.array([[0.9, 0.7, 0.9]])).tolist()
+    [[1.5, 3.0, 1.5]]
+    """
+    ranked: np.ndarray = rankdata(-matrix if higher_is_better else matrix, axis=1)
+    return ranked
+
+
+def averages(results: Results) -> Averages:
+    """Over the data sets that all ranked methods have completed; empty if there is none."""
+    labels = results.ranked_labels()
+    datasets = results.common(labels) if labels else []
+    if not datasets:
+        return Averages([], {}, {})
+    matrix = results.matrix(datasets, labels)
+    rank = ranks(matrix, higher_is_better=results.spec.higher_is_better).mean(axis=0)
+    return Averages(
+        datasets,
+        dict(zip(labels, matrix.mean(axis=0).tolist(), strict=True)),
+        dict(zip(labels, rank.tolist(), strict=True)),
+    )

@@ -1,0 +1,53 @@
+"""Who is compared with whom: groups of methods, in the order of the tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Group:
+    """Methods of one kind; the best of each group is marked."""
+
+    name: str
+    title: str
+    methods: tuple[str, ...] = ()
+
+
+OTHER = Group("other", "Others")
+GROUPS = (
+    Group(
+        "literature",
+        "Literature, one model",
+        ("cwcf", "dime", "eddi", "gdfs", "invase", "repa", "sefa", "vip", "invase_oracle"),
+    ),
+    Group("multi", "Several models", ("aaco", "card", "cardinality", "ensemble", "moe")),
+    Group(
+        "controls",
+        "Controls",
+        ("constant", "random", "static", "static_mlp", "static_trees", "full", "oracle"),
+    ),
+    OTHER,
+    Group("ours", "Ours", ("hyperdfs", "hyperens")),
+)
+GROUP_OF = {method: group for group in GROUPS for method in group.methods}
+
+CONSTANT = "constant"
+# They know what no buyer knows, see every feature, or nothing: references, not competitors.
+UNRANKED = frozenset({CONSTANT, "oracle", "invase_oracle", "full"})
+
+
+def group_of(method: str) -> Group:
+    """The group of a method; a method that a user added is one of the others.
+
+    >>> group_of("vip").name, group_of("mine").name
+    ('literature', 'other')
+    """
+    return GROUP_OF.get(method, OTHER)
+
+
+def column_order(label: str, method: str) -> tuple[int, int, bool, str]:
+    """Sorts labels by group, then as the group lists its methods, each before its variants."""
+    group = group_of(method)
+    place = group.methods.index(method) if method in group.methods else len(group.methods)
+    return GROUPS.index(group), place, label != method, label

@@ -1,0 +1,163 @@
+"""From cells to scores: folds, seeds, missing folds, averages and ranks."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bench_stores import record
+from hyperdfs.bench.cells import CellKey, CellRecord
+from hyperdfs.bench.paper import COUNTERPARTS, METHODS, counterpart, published
+from hyperdfs.bench.table import averages, ranks, tabulate
+from hyperdfs.errors import InputError
+
+
+def flat(dataset: str, label: str, *values: float, kind: str = "table") -> list[CellRecord]:
+    """One cell per value, whose AUAC is that value."""
+    return [
+        record(dataset, label, [0.1, 0.2, v, v, v], fold=i, n_folds=len(values), kind=kind)
+        for i, v in enumerate(values)
+    ]
+
+
+def test_a_score_is_mean_and_population_std_over_folds_in_percent() -> None:
+    score = tabulate(flat("wine", "vip", 0.5, 0.6, 0.8)).scores["wine", "vip"]
+    assert score.mean == pytest.approx(100 * np.mean([0.5, 0.6, 0.8]))
+    assert score.std == pytest.approx(100 * np.std([0.5, 0.6, 0.8], ddof=0))
+    assert (score.n_folds, score.complete, score.fit_seconds) == (3, True, 2.0)
+    assert score.constant_f1 == 25
+
+
+def test_seeds_of_a_fold_are_averaged_before_the_spread() -> None:
+    values = {(0, 0): 0.5, (0, 1): 0.7, (1, 0): 0.8, (1, 1): 0.8}
+    cells = [
+        record("wine", "vip", [0, 0, v, v, v], fold=fold, seed=seed)
+        for (fold, seed), v in values.items()
+    ]
+    score = tabulate(cells).scores["wine", "vip"]
+    assert (score.mean, score.std) == (pytest.approx(70), pytest.approx(10))
+    assert score.complete
+    assert not tabulate(cells[:3]).scores["wine", "vip"].complete
+
+
+def test_log_loss_keeps_its_unit_and_lower_is_better() -> None:
+    cells = [*flat("wine", "vip", 0.5), *flat("wine", "moe", 0.8)]
+    results = tabulate(cells, metric="log_loss")
+    assert results.scores["wine", "vip"].mean == pytest.approx(0.5)
+    assert averages(results).rank == {"vip": 2, "moe": 1}
+
+
+def test_averages_cover_only_what_all_ranked_methods_finished() -> None:
+    cells = [
+        *flat("bank", "vip", 0.5, 0.5),
+        *flat("bank", "moe", 0.6, 0.6),
+        *flat("wine", "vip", 0.9, 0.9),
+        *flat("wine", "moe", 0.1, 0.1)[:1],  # one of two folds
+        *flat("heart", "vip", 0.9, 0.9),  # moe has no heart
+        *flat("bank", "oracle", 1.0, 1.0),  # a reference takes no part
+    ]
+    found = averages(tabulate(cells))
+    assert found.datasets == ["bank"]
+    assert found.mean == {"vip": pytest.approx(50), "moe": pytest.approx(60)}
+    assert found.rank == {"vip": 2, "moe": 1}
+
+
+def test_no_shared_data_set_means_no_average() -> None:
+    found = averages(tabulate([*flat("bank", "vip", 0.5), *flat("wine", "moe", 0.6)]))
+    assert (found.datasets, found.mean, found.rank) == ([], {}, {})
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from([0.1, 0.2, 0.3]), min_size=4, max_size=4), min_size=1, max_size=6
+    )
+)
+def test_ranks_sum_and_order(rows: list[list[float]]) -> None:
+    matrix = np.array(rows)
+    found = ranks(matrix)
+    assert np.allclose(found.sum(axis=1), 4 * 5 / 2)
+    for values, given_ranks in zip(matrix, found, strict=True):
+        for i, j in np.ndindex(4, 4):
+            if values[i] > values[j]:
+                assert given_ranks[i] < given_ranks[j]
+            if values[i] == values[j]:
+                assert given_ranks[i] == given_ranks[j]
+
+
+def test_capped_and_whole_data_sets_are_two_rows_only_if_both_are_stored() -> None:
+    whole = flat("bank", "vip", 0.5)
+    capped = [record("bank", "vip", [0, 0, 0.4, 0.4, 0.4], n_folds=1, max_rows=50)]
+    assert tabulate(capped).datasets == ["bank"]
+    assert tabulate([*whole, *capped]).datasets == ["bank", "bank@50"]
+
+
+def test_order_of_columns_and_data_sets() -> None:
+    cells = [
+        *flat("wine", "hyperdfs", 0.5),
+        *flat("wine", "mine", 0.5),
+        *flat("cube", "moe", 0.5, kind="synthetic"),
+        *flat("bank", "vip", 0.5),
+        record("bank", "vip_long", [0, 0, 1, 1], method="vip"),
+        *flat("bank", "random", 0.5),
+    ]
+    results = tabulate(cells)
+    assert results.labels == ["vip", "vip_long", "moe", "random", "mine", "hyperdfs"]
+    assert results.datasets == ["cube", "bank", "wine"]
+
+
+def test_failed_cells_are_counted_and_never_scored() -> None:
+    key = CellKey(dataset="wine", label="vip", fold=1)
+    failed = CellRecord(key=key, status="failed", method="vip", error="Traceback: no memory")
+    results = tabulate([*flat("wine", "vip", 0.5, 0.6)[:1], failed])
+    assert results.failed == [failed]
+    assert not results.scores["wine", "vip"].complete
+
+
+def test_filters() -> None:
+    cells = [
+        *flat("wine", "vip", 0.5),
+        *flat("wine", "hyperdfs", 0.6),
+        *flat("cube", "vip", 0.5, kind="synthetic"),
+    ]
+    assert tabulate(cells, datasets=["synthetic"]).datasets == ["cube"]
+    assert tabulate(cells, methods=["vip"]).labels == ["vip"]
+    assert tabulate(cells, groups=["ours"]).labels == ["hyperdfs"]
+    with pytest.raises(InputError, match="--metric must be one of f1_macro"):
+        tabulate(cells, metric="f2")
+
+
+def test_the_papers_numbers() -> None:
+    # Recomputed from the printed scores: these sets' mean and ranks are in the paper's text.
+    tables = ["bank", "california", "cirrhosis", "diabetes130", "heart", "metabric", "miniboone"]
+    tables += ["wine", "yeast"]
+    methods = [name for name in METHODS if name != "card"]
+    scores = [[published(d, m) for m in methods] for d in tables]
+    assert all(score is not None for row in scores for score in row)
+    means = np.array([[score.mean for score in row if score] for row in scores])
+    by_method = dict(zip(methods, means.mean(axis=0), strict=True))
+    assert by_method["hyperens"] == pytest.approx(71.61, abs=0.01)
+    assert by_method["hyperdfs"] == pytest.approx(71.11, abs=0.01)
+    rank = dict(zip(methods, ranks(means).mean(axis=0), strict=True))
+    assert rank["hyperens"] == pytest.approx(2.94, abs=0.005)
+    assert rank["eddi"] == pytest.approx(12.28, abs=0.005)
+    assert published("wine", "gdfs") is None
+    assert published("syn4", "vip") is None
+
+
+def test_what_cannot_be_compared_says_why() -> None:
+    for name in ("synpairs", "sim1r", "sim2r", "sim3r", "cube", "diabetes130"):
+        assert not COUNTERPARTS[name].comparable
+        assert COUNTERPARTS[name].note
+    assert counterpart("syn4") is None
+    capped = counterpart("california", max_rows=20_000)
+    assert capped is not None
+    assert capped.verdict() == "no: at most 20,000 rows were used"
+
+
+def test_unknown_constant_is_nan() -> None:
+    cell = flat("wine", "vip", 0.5)[0].model_copy(update={"constant_f1": None})
+    assert math.isnan(tabulate([cell]).scores["wine", "vip"].constant_f1)
