@@ -51,6 +51,15 @@ def test_log_loss_keeps_its_unit_and_lower_is_better() -> None:
     assert averages(results).rank == {"vip": 2, "moe": 1}
 
 
+def test_the_area_over_money_is_read_and_an_undefined_auroc_is_left_out() -> None:
+    cells = [
+        cell.model_copy(update={"cost_area": 0.3, "curves": {"auroc": [0.5, 0.5, math.nan, 0.5]}})
+        for cell in flat("wine", "vip", 0.5, 0.6)
+    ]
+    assert tabulate(cells, metric="cost_area").scores["wine", "vip"].mean == pytest.approx(30)
+    assert tabulate(cells, metric="auroc").scores == {}
+
+
 def test_averages_cover_only_what_all_ranked_methods_finished() -> None:
     cells = [
         *flat("bank", "vip", 0.5, 0.5),

@@ -30,6 +30,7 @@ class Metric:
     title: str
     percent: bool = True
     higher_is_better: bool = True
+    over: str = "the budgets 2 to 10"
 
     @property
     def scale(self) -> float:
@@ -43,7 +44,7 @@ METRICS = {
     "log_loss": Metric("Log-loss", percent=False, higher_is_better=False),
     "brier": Metric("Brier score", percent=False, higher_is_better=False),
     "ece": Metric("Calibration error", higher_is_better=False),
-    "cost_area": Metric("Macro-F1 over money"),
+    "cost_area": Metric("Macro-F1", over="equal steps of money"),
 }
 KIND_TITLES = {"synthetic": "Synthetic data", "table": "Tables", "images": "Images"}
 
@@ -165,7 +166,7 @@ def tabulate(
     ]
     done: dict[tuple[str, int | None, str], list[CellRecord]] = defaultdict(list)
     for record in kept:
-        if record.status == "done" and has_metric(record, metric):
+        if record.status == "done" and cell_score(record, metric) is not None:
             done[record.key.dataset, record.key.max_rows, record.key.label].append(record)
     caps: dict[str, set[int | None]] = defaultdict(set)
     for source, cap, _ in done:
@@ -177,24 +178,23 @@ def tabulate(
     return Results(metric, scores, [record for record in kept if record.status == "failed"])
 
 
-def has_metric(record: CellRecord, metric: str) -> bool:
-    return metric in record.curves or (metric == "f1_macro" and record.auac is not None)
-
-
-def cell_score(record: CellRecord, metric: str) -> float:
-    """Mean of a metric over the budgets 2..min(10, M), in the metric's own unit."""
-    if metric == "f1_macro" and record.auac is not None:
-        return record.auac
-    curve = record.curves[metric]
+def cell_score(record: CellRecord, metric: str) -> float | None:
+    """Mean of a metric over the budgets 2..min(10, M), in its own unit; None if it has no value."""
+    if metric in ("f1_macro", "cost_area"):
+        return record.auac if metric == "f1_macro" else record.cost_area
+    curve = record.curves.get(metric, [])
     last = min(LAST_BUDGET, len(curve) - 1)
-    return fmean(curve[min(FIRST_BUDGET, last) : last + 1])
+    values = curve[min(FIRST_BUDGET, last) : last + 1] if curve else []
+    return fmean(values) if values and not any(map(math.isnan, values)) else None
 
 
 def _score(name: str, cells: Sequence[CellRecord], metric: str) -> Score:
     by_fold: dict[int, list[float]] = defaultdict(list)
     seeds: dict[int, set[int]] = defaultdict(set)
     for cell in cells:
-        by_fold[cell.key.fold].append(METRICS[metric].scale * cell_score(cell, metric))
+        value = cell_score(cell, metric)
+        assert value is not None
+        by_fold[cell.key.fold].append(METRICS[metric].scale * value)
         seeds[cell.key.fold].add(cell.key.seed)
     values = [fmean(by_fold[fold]) for fold in sorted(by_fold)]
     first = cells[0]

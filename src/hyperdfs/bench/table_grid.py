@@ -71,7 +71,7 @@ def legend(results: Results) -> list[str]:
     unit = " in %" if results.spec.percent else ""
     way = "" if results.spec.higher_is_better else "; lower is better"
     lines = [
-        f"{results.spec.title}{unit}, mean over the budgets 2 to 10{way}: mean ± standard deviation"
+        f"{results.spec.title}{unit}, mean over {results.spec.over}{way}: mean ± standard deviation"
         " over folds (ddof=0). ★ best of all, bold: best of its group."
     ]
     if any(not score.complete for score in results.scores.values()):
