@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+
+# Data files that lie beside the repository serve the tests that read real tables.
+BESIDE = Path(__file__).parents[2] / "shared" / "data"
+if BESIDE.is_dir():
+    os.environ.setdefault("HYPERDFS_DATA", str(BESIDE))
 
 QUICK = {"stage1_epochs": 4, "stage2_epochs": 3, "teacher_weight": 0.0}
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from hyperdfs.datasets.content import content_hash
+from hyperdfs.datasets.files import Alternatives, find_files
+
 if TYPE_CHECKING:
     import pandas as pd
 
+    from hyperdfs.datasets.prices import CostSheet
     from hyperdfs.features import FeatureSpace
 
 FloatArray = npt.NDArray[np.float64]
@@ -70,22 +75,32 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class RawData:
-    """What a loader returns: the table before a FeatureSpace is put around it."""
+    """What a loader returns. Without ``features`` every column is a feature of price 1.
+
+    ``n_train`` says that the first rows are the official training part of the data.
+    """
 
     X: pd.DataFrame
     y: IntArray
     class_names: tuple[str, ...] = ()
-    groups: Mapping[str, list[str]] | None = None
-    costs: Mapping[str, float] | None = None
+    features: FeatureSpace | None = None
+    n_train: int | None = None
 
 
 @dataclass(frozen=True)
 class DatasetInfo:
-    """One catalog entry. ``load(seed, n_samples)``; real tables ignore both arguments."""
+    """One catalog entry: everything that is known of a data set before it is loaded.
+
+    ``load(seed, n_samples)``; real data ignore both arguments. ``n_rows`` of a generator is its
+    default. ``class_counts`` and ``content`` (`content_hash` of X and y) are verified when files
+    are read; they are empty where nobody has published them. ``dropped`` maps a column of the file
+    that is no feature to the reason, ``notes`` are the traps a user should know.
+    """
 
     name: str
     kind: str
     description: str
+    n_rows: int
     n_features: int
     n_classes: int
     licence: str
@@ -94,13 +109,26 @@ class DatasetInfo:
     majority_share: float
     ceiling: Ceiling | None = None
     family: Family | None = field(default=None, repr=False)
+    files: Alternatives = ()
+    target: str = ""
+    dropped: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    class_counts: Mapping[str, int] = field(default_factory=dict)
+    content: str = ""
+    cost_sheet: CostSheet | None = field(default=None, repr=False)
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether it loads without a download."""
+        return not self.files or find_files(self.files) is not None
 
 
 @dataclass(frozen=True)
 class Dataset:
     """A loaded data set.
 
-    Shape: X ``(n, number of columns)``, y ``(n,)`` with labels ``0..n_classes-1``.
+    Shape: X ``(n, number of columns)``, y ``(n,)`` with labels ``0..n_classes-1``. The first
+    ``n_train`` rows are the official training part, where the publisher made one.
     """
 
     name: str
@@ -114,8 +142,14 @@ class Dataset:
     licence: str
     source: str
     description: str
+    n_train: int | None = None
 
     @property
     def costs(self) -> FloatArray:
         """Price of every acquirable feature, shape ``(M,)``."""
         return np.asarray(self.features.costs, dtype=np.float64)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """16 hex digits that change with any value, label, column, group or price."""
+        return content_hash(self.X, self.y, self.features)[:16]

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import difflib
+from dataclasses import replace
 from numbers import Integral
 
 from hyperdfs.datasets.base import Dataset, DatasetInfo
 from hyperdfs.datasets.synthetic import SYNTHETIC
-from hyperdfs.datasets.tables import TABLES
+from hyperdfs.datasets.tables import PAPER_TABLES
 from hyperdfs.errors import InputError
 from hyperdfs.features import FeatureSpace
 
-CATALOG: dict[str, DatasetInfo] = {entry.name: entry for entry in [*SYNTHETIC, *TABLES]}
+CATALOG: dict[str, DatasetInfo] = {entry.name: entry for entry in [*SYNTHETIC, *PAPER_TABLES]}
 
 
 def dataset_names(kind: str | None = None) -> list[str]:
@@ -41,11 +42,14 @@ def dataset_info(name: str) -> DatasetInfo:
     )
 
 
-def load_dataset(name: str, seed: int = 0, n_samples: int = 10_000) -> Dataset:
+def load_dataset(
+    name: str, seed: int = 0, n_samples: int = 10_000, *, costs: str | None = None
+) -> Dataset:
     """Load or generate a data set.
 
-    ``seed`` and ``n_samples`` steer the synthetic generators; a real table has its own rows and
-    ignores them.
+    ``seed`` and ``n_samples`` steer the synthetic generators; real data have their own rows and
+    ignore them. Every feature costs 1, as in the paper, unless ``costs="published"`` asks for the
+    prices of `DatasetInfo.cost_sheet`.
 
     >>> load_dataset("synpairs", n_samples=100).X.shape
     (100, 12)
@@ -56,9 +60,9 @@ def load_dataset(name: str, seed: int = 0, n_samples: int = 10_000) -> Dataset:
     if not _is_integer(seed) or seed < 0:
         raise InputError(f"seed must be an integer of at least 0, got seed={seed!r}")
     raw = info.load(seed, n_samples)
-    features = FeatureSpace.from_columns(
-        list(raw.X.columns), groups=raw.groups, costs=raw.costs, kind="table"
-    )
+    features = raw.features or FeatureSpace.from_columns(raw.X.columns)
+    if costs is not None:
+        features = _priced(features, info, costs)
     return Dataset(
         name=info.name,
         X=raw.X,
@@ -71,7 +75,19 @@ def load_dataset(name: str, seed: int = 0, n_samples: int = 10_000) -> Dataset:
         licence=info.licence,
         source=info.source,
         description=info.description,
+        n_train=raw.n_train,
     )
+
+
+def _priced(features: FeatureSpace, info: DatasetInfo, costs: str) -> FeatureSpace:
+    if costs != "published":
+        raise InputError(f"costs must be 'published' or None, got costs={costs!r}")
+    if info.cost_sheet is None:
+        priced = [name for name, entry in CATALOG.items() if entry.cost_sheet]
+        raise InputError(
+            f"data set {info.name!r} has no published prices; {', '.join(priced)} have"
+        )
+    return replace(features, costs=info.cost_sheet.costs)  # type: ignore[arg-type]
 
 
 def _is_integer(value: object) -> bool:

@@ -101,6 +101,7 @@ def _entry(name: str) -> DatasetInfo:
         name=name,
         kind="synthetic",
         description=description,
+        n_rows=10_000,
         n_features=family.n_features,
         n_classes=family.n_classes,
         licence="BSD-3-Clause (generated)",

@@ -1,0 +1,185 @@
+"""Where the files of a data set are: the user's folder, the cache, or their public home."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperdfs.errors import DataNotFoundError, MissingExtraError
+
+FOLDER = "HYPERDFS_DATA"
+READABLE_BY_ALL = 0o644
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file (or a folder) that a data set is read from.
+
+    ``sha256`` is that of the file itself, where one is known. ``url`` is its public home; with
+    ``archive`` that is a zip file, and this file is inside it.
+    """
+
+    name: str
+    sha256: str | None = None
+    url: str = ""
+    archive: bool = False
+
+
+# A data set can be read from any one of these; the files of one alternative belong together.
+Alternatives = tuple[tuple[DataFile, ...], ...]
+
+
+def data_folder() -> Path | None:
+    """The folder that ``$HYPERDFS_DATA`` names."""
+    named = os.environ.get(FOLDER)
+    return Path(named).expanduser() if named else None
+
+
+def cache_folder() -> Path | None:
+    """Where downloads are kept on this platform; None without pooch, which knows the place."""
+    try:
+        import pooch
+    except ImportError:
+        return None
+    return Path(pooch.os_cache("hyperdfs"))
+
+
+def find_files(alternatives: Alternatives) -> tuple[Path, ...] | None:
+    """The files of the first alternative that is complete on this machine."""
+    for folder in (data_folder(), cache_folder()):
+        for files in alternatives if folder else ():
+            paths = tuple(folder / file.name for file in files)  # type: ignore[operator]
+            if all(path.exists() for path in paths):
+                return paths
+    return None
+
+
+def obtain_files(dataset: str, alternatives: Alternatives) -> tuple[Path, ...]:
+    """The files of one alternative, downloaded into the cache if they are not at hand."""
+    found = find_files(alternatives)
+    if found is not None:
+        return found
+    files = next((files for files in alternatives if all(file.url for file in files)), None)
+    if files is None:
+        raise DataNotFoundError(
+            f"data set {dataset!r} has no public download in a format that is read here; "
+            f"{_where_to_put(alternatives)}"
+        )
+    folder = cache_folder()
+    if folder is None:
+        raise MissingExtraError(
+            f"downloading data set {dataset!r} needs pooch; install hyperdfs[bench], or "
+            f"{_where_to_put(alternatives)}"
+        )
+    try:
+        return tuple(_download(file, folder) for file in files)
+    except Exception as error:  # requests, urllib3 and pooch each have error trees of their own
+        raise DataNotFoundError(
+            f"data set {dataset!r} cannot be downloaded from {files[0].url} "
+            f"({type(error).__name__}); {_where_to_put(alternatives)}"
+        ) from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary path that takes the place of ``path`` when all went well."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        yield temporary
+        temporary.chmod(READABLE_BY_ALL)
+        os.replace(temporary, path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def cached(name: str, make: Callable[[Path], None]) -> Path:
+    """The file ``name`` of the cache folder; ``make`` writes it the first time."""
+    folder = cache_folder()
+    if folder is None:
+        raise MissingExtraError(f"keeping {name} needs pooch; install hyperdfs[images]")
+    path = folder / name
+    if not path.exists():
+        with replacing(path) as temporary:
+            make(temporary)
+    return path
+
+
+def _where_to_put(alternatives: Alternatives) -> str:
+    names = " or ".join(
+        " and ".join(file.name for file in files) for files in alternatives if len(files) <= 3
+    ) or ", ".join(file.name for file in alternatives[0])
+    folder = data_folder()
+    where = f"{folder} (${FOLDER})" if folder else f"a folder and name that in ${FOLDER}"
+    return f"put {names} into {where}"
+
+
+def _download(file: DataFile, folder: Path) -> Path:
+    """Fetch into the cache; a zip is emptied of this one file and not kept."""
+    import pooch
+
+    path = folder / file.name
+    with tempfile.TemporaryDirectory(dir=_made(folder), prefix=".") as scratch, _Bar() as bar:
+        member = pooch.Unzip() if file.archive else None
+        got = pooch.retrieve(
+            file.url,
+            known_hash=None if file.archive or not file.sha256 else f"sha256:{file.sha256}",
+            path=scratch,
+            processor=member,
+            downloader=pooch.HTTPDownloader(progressbar=bar),
+        )
+        if file.archive:
+            got = next(each for each in got if Path(each).name == file.name)
+        with replacing(path) as temporary:
+            shutil.move(got, temporary)
+    return path
+
+
+def _made(folder: Path) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+class _Bar:
+    """pooch's idea of a progress bar, drawn by rich; silent where nobody watches."""
+
+    total: int = 0
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn
+
+        console = Console(stderr=True)
+        self._progress = Progress(
+            TextColumn("download"),
+            BarColumn(),
+            DownloadColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task("download", total=None)
+
+    def __enter__(self) -> _Bar:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self._progress.stop()
+
+    def update(self, n: int) -> None:
+        self._progress.update(self._task, total=self.total or None, advance=n)
+
+    def reset(self) -> None:
+        self._progress.reset(self._task)
+
+    def close(self) -> None:
+        pass
