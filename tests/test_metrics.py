@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, f1_score, log_loss
+from sklearn.metrics import accuracy_score, f1_score, log_loss, roc_auc_score
 
 from hyperdfs.errors import InputError
 from hyperdfs.metrics import (
@@ -26,6 +26,18 @@ def trajectories(draw):
     return rng.integers(0, c, n), rng.dirichlet(np.ones(c), (n, steps))
 
 
+def calibration_error(labels, proba):
+    """The textbook's loop over bins, whose edges are compared in half precision."""
+    confidence, right = proba.max(1), proba.argmax(1) == labels
+    half = confidence.astype(np.float16).astype(float)
+    error = 0.0
+    for i in range(15):
+        inside = (half > i / 15) & (half <= (i + 1) / 15)
+        if inside.any():
+            error += inside.mean() * abs(confidence[inside].mean() - right[inside].mean())
+    return error
+
+
 @settings(max_examples=50, deadline=None)
 @given(trajectories())
 def test_equal_to_scikit_learn(trajectory):
@@ -40,6 +52,11 @@ def test_equal_to_scikit_learn(trajectory):
         assert macro_f1(labels, predicted, n_classes) == pytest.approx(f1)
         assert curves["accuracy"] == pytest.approx(accuracy_score(labels, predicted))
         assert curves["log_loss"] == pytest.approx(log_loss(labels, at, labels=every))
+        truth = np.eye(n_classes)[labels]
+        assert curves["brier"] == pytest.approx(0.5 * ((at - truth) ** 2).sum(1).mean())
+        areas = [roc_auc_score(truth[:, c], at[:, c]) for c in every if 0 < truth[:, c].mean() < 1]
+        assert curves["auroc"] == pytest.approx(np.mean(areas) if areas else np.nan, nan_ok=True)
+        assert curves["ece"] == pytest.approx(calibration_error(labels, at))
     assert mean_macro_f1(labels, proba) == pytest.approx(macro_f1_curve(labels, proba).mean())
 
 
@@ -58,5 +75,20 @@ def test_weights_and_impossible_labels_of_the_log_loss():
 
 
 def test_an_unknown_metric():
-    with pytest.raises(InputError, match=r"one of f1_macro, accuracy, log_loss, got 'auc'"):
+    with pytest.raises(InputError, match=r"one of f1_macro, accuracy, auroc, .*, got 'auc'"):
         metric_curve("auc", np.zeros(1, int), np.ones((1, 1, 2)))
+
+
+def test_rounding_errors_are_ties_of_the_ranking():
+    labels = np.array([0, 1] * 10)
+    noise = 1e-9 * np.arange(20) * (2 * labels - 1)
+    same = np.stack([0.5 - noise, 0.5 + noise], 1)[:, None]
+    assert metric_curve("auroc", labels, same)[0] == 0.5
+
+
+def test_sure_and_wrong():
+    proba = np.array([[[1.0, 0.0]], [[1.0, 0.0]]])
+    assert metric_curve("brier", np.array([1, 1]), proba)[0] == 1
+    assert metric_curve("ece", np.array([1, 1]), proba)[0] == 1
+    assert 15 < metric_curve("log_loss", np.array([1, 1]), proba)[0] < 16
+    assert np.isnan(metric_curve("auroc", np.array([1, 1]), proba)[0])

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.stats import rankdata
 
 from hyperdfs.errors import InputError
+
+BINS = 15  # of the calibration error
+LEAST = float(np.finfo(np.float32).eps)  # a probability below counts as this in the log loss
+NOISE = 6  # decimals of a probability beyond which a float32 network only has rounding errors
 
 
 def macro_f1(labels: np.ndarray, predicted: np.ndarray, n_classes: int) -> float:
@@ -46,14 +51,61 @@ def accuracy_curve(labels: np.ndarray, proba: np.ndarray) -> np.ndarray:
 
 
 def log_loss_curve(labels: np.ndarray, proba: np.ndarray) -> np.ndarray:
-    """Mean -log p(y) after each step, (steps,)."""
-    return np.array([mean_log_loss(labels, proba[:, [step]]) for step in range(proba.shape[1])])
+    """Mean -log p(y) after each step, (steps,); one sure mistake costs at most 16."""
+    kept = np.maximum(proba, LEAST)
+    return np.array([mean_log_loss(labels, kept[:, [step]]) for step in range(proba.shape[1])])
+
+
+def auroc_curve(labels: np.ndarray, proba: np.ndarray) -> np.ndarray:
+    """Area under the ROC curve after each step, (steps,): each class against the rest, then their
+    mean. A class without a row, or with all rows, has no such area and is left out; NaN if none
+    is left."""
+    truth = np.eye(proba.shape[2], dtype=bool)[labels]
+    n_true = truth.sum(0)
+    n_pairs = n_true * (len(labels) - n_true)
+    defined = n_pairs > 0
+    if not defined.any():
+        return np.full(proba.shape[1], np.nan)
+    curve = []
+    for step in range(proba.shape[1]):
+        ranks = rankdata(np.round(proba[:, step, defined].astype(float), NOISE), axis=0)
+        won = (ranks * truth[:, defined]).sum(0) - n_true[defined] * (n_true[defined] + 1) / 2
+        curve.append(np.mean(won / n_pairs[defined]))
+    return np.array(curve)
+
+
+def brier_curve(labels: np.ndarray, proba: np.ndarray) -> np.ndarray:
+    """Half the mean squared distance between probabilities and the one-hot label, (steps,): 0 is
+    perfect, 1 is sure and always wrong."""
+    truth = np.eye(proba.shape[2])[labels][:, None]
+    curve: np.ndarray = 0.5 * ((proba - truth) ** 2).sum(2).mean(0)
+    return curve
+
+
+def ece_curve(labels: np.ndarray, proba: np.ndarray) -> np.ndarray:
+    """Expected calibration error after each step, (steps,): the gap between confidence and accuracy
+    of the predicted class, in 15 equally wide bins, weighted by their rows.
+
+    The bin of a row is that of its confidence in half precision, as results are stored, so that
+    stored probabilities fall into the same bins.
+    """
+    confidence, right = proba.max(2).astype(float), proba.argmax(2) == labels[:, None]
+    bins = np.ceil(confidence.astype(np.float16).astype(float) * BINS).astype(int)
+    gaps = [
+        np.bincount(bins[:, step], weights=(confidence - right)[:, step], minlength=BINS + 1)
+        for step in range(proba.shape[1])
+    ]
+    curve: np.ndarray = np.abs(gaps).sum(1) / len(labels)
+    return curve
 
 
 METRICS = {
     "f1_macro": macro_f1_curve,
     "accuracy": accuracy_curve,
+    "auroc": auroc_curve,
     "log_loss": log_loss_curve,
+    "brier": brier_curve,
+    "ece": ece_curve,
 }
 
 

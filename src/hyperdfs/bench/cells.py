@@ -7,9 +7,8 @@ written in one step, so a file that exists is whole.
 from __future__ import annotations
 
 import io
-import json
 import os
-import tempfile
+import uuid
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hyperdfs.errors import InputError
 
 SUFFIX = ".cell"
+PART = ".part"  # a file that is being written
 RECORD = "cell.json"
 ARRAYS = ("rows", "labels", "order", "proba")
 
@@ -60,6 +60,8 @@ class CellRecord(BaseModel):
     by then. A failed cell has an `error` (its traceback) and no figures.
     """
 
+    model_config = ConfigDict(ser_json_inf_nan="constants")  # an AUROC may be undefined
+
     version: int = 1
     key: CellKey
     status: Literal["done", "failed"]
@@ -68,6 +70,7 @@ class CellRecord(BaseModel):
     preset: str = "default"
     config: dict[str, Any] = Field(default_factory=dict)  # the complete configuration
     n_folds: int = 5
+    fingerprint: str = ""  # of the data set's content
     kind: str = "table"
     n_train: int = 0
     n_test: int = 0
@@ -77,6 +80,7 @@ class CellRecord(BaseModel):
     class_names: list[str] = Field(default_factory=list)
     costs: list[float] = Field(default_factory=list)
     auac: float | None = None  # AUAC-F1, mean macro-F1 over the budgets 2..10, as a fraction
+    cost_area: float | None = None  # mean macro-F1 over limits of money, see evaluation.money
     constant_f1: float | None = None  # macro-F1 of always predicting the training majority
     curves: dict[str, list[float]] = Field(default_factory=dict)
     cost: list[float] = Field(default_factory=list)
@@ -106,9 +110,9 @@ def write_cell(root: Path, record: CellRecord, arrays: CellArrays | None = None)
     """Put the cell into the store at `root`, whole or not at all."""
     path = root / record.key.path()
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}{PART}")
     try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as z:
+        with zipfile.ZipFile(temporary, "x", zipfile.ZIP_DEFLATED) as z:
             z.writestr(RECORD, record.model_dump_json())
             for name in ARRAYS if arrays else ():
                 array = getattr(arrays, name)
@@ -116,7 +120,7 @@ def write_cell(root: Path, record: CellRecord, arrays: CellArrays | None = None)
                     z.writestr(f"{name}.npy", _npy(array))
         os.replace(temporary, path)
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     return path
 
@@ -125,7 +129,7 @@ def read_record(path: Path) -> CellRecord:
     """The record of a cell file, without its arrays."""
     with _opened(path) as archive:
         try:
-            return CellRecord.model_validate(json.loads(archive.read(RECORD)))
+            return CellRecord.model_validate_json(archive.read(RECORD))
         except (KeyError, ValidationError, ValueError, zlib.error, zipfile.BadZipFile) as error:
             raise _unreadable(path) from error
 

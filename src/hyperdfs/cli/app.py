@@ -12,6 +12,7 @@ import typer
 
 import hyperdfs
 from hyperdfs.cli.ask import ask
+from hyperdfs.cli.bench import bench
 from hyperdfs.cli.datasets import datasets
 from hyperdfs.cli.demo import demo
 from hyperdfs.cli.evaluate import evaluate
@@ -31,6 +32,7 @@ app = typer.Typer(
 )
 for command in (demo, train, ask, evaluate, methods, datasets):
     app.command()(command)
+app.add_typer(bench, name="bench")
 
 
 def _version(wanted: bool) -> None:

@@ -1,0 +1,62 @@
+"""From what a user writes after --datasets to data sets: names, groups of names, cards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from hyperdfs.bench.paper import COUNTERPARTS
+from hyperdfs.datasets import dataset_info, dataset_names, load_dataset
+from hyperdfs.errors import InputError
+
+KINDS = {"tables": "table", "synthetic": "synthetic", "images": "images"}
+GROUPS = (*KINDS, "paper")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A data set to run: its name in the store, what loads it, and its size."""
+
+    name: str
+    source: str
+    n_rows: int
+
+
+def choose(names: Iterable[str]) -> tuple[list[Choice], dict[str, str]]:
+    """The data sets that are meant, and those of a group that are left out with the reason.
+
+    A data set that is named must be at hand or be downloaded; a group means what is at hand.
+    """
+    chosen: dict[str, Choice] = {}
+    left_out: dict[str, str] = {}
+    for name in names:
+        for member in members(name) if name in GROUPS else [name]:
+            if name in GROUPS and not dataset_info(member).at_hand:
+                left_out[member] = "its file is not at hand"
+                continue
+            choice = _choice(member)
+            if chosen.setdefault(choice.name, choice).source != choice.source:
+                raise InputError(
+                    f"Two data sets must not share a name, got {choice.name!r} from "
+                    f"{chosen[choice.name].source} and {choice.source}; rename one in its card."
+                )
+    return list(chosen.values()), {n: why for n, why in left_out.items() if n not in chosen}
+
+
+def members(group: str) -> list[str]:
+    """The names in the catalog that a group stands for.
+
+    >>> members("synthetic")[:2]
+    ['synpairs', 'proxysub']
+    """
+    if group == "paper":
+        return [name for name in dataset_names() if name in COUNTERPARTS]
+    return [name for name in dataset_names() if dataset_info(name).kind == KINDS[group]]
+
+
+def _choice(name: str) -> Choice:
+    if name in dataset_names():
+        return Choice(name, name, dataset_info(name).n_rows)
+    data = load_dataset(name)  # a card: only the table itself knows its size
+    return Choice(data.name, str(Path(name).resolve()), len(data.y))

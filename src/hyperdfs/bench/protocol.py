@@ -1,0 +1,232 @@
+"""The protocol: one method on one fold of one data set, scored the same way for every method."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import torch
+
+from hyperdfs.bench.cells import CellArrays, CellKey, CellRecord, Seconds
+from hyperdfs.bench.memory import peak_memory_mb, reset_peak_memory
+from hyperdfs.bench.splits import fold_rows, kept_rows
+from hyperdfs.datasets import Dataset, load_dataset
+from hyperdfs.errors import InputError
+from hyperdfs.estimator import PAPER_BUDGETS, DFSClassifier
+from hyperdfs.evaluation.money import cost_area
+from hyperdfs.evaluation.nets import (
+    check_leaks,
+    check_probabilities,
+    check_purchases,
+    check_split,
+)
+from hyperdfs.methods import get_method
+from hyperdfs.metrics import METRICS, macro_f1, metric_curve
+from hyperdfs.results import Acquisition
+from hyperdfs.threads import one_thread
+
+LARGEST_BUDGET = max(PAPER_BUDGETS)
+
+
+@dataclass(frozen=True)
+class CellTask:
+    """Everything a worker needs to run a cell.
+
+    source : what `load_dataset` is given; a name of the catalog or the path of a card.
+    fingerprint : of the data that other cells of the store were run on, if there are any.
+    """
+
+    key: CellKey
+    source: str
+    method: str
+    preset: str = "default"
+    overrides: Mapping[str, Any] = field(default_factory=dict)
+    n_folds: int = 5
+    fingerprint: str = ""
+
+    @property
+    def seed(self) -> int:
+        """The method's seed: another one for each fold."""
+        return 1000 * self.key.seed + self.key.fold
+
+    def config(self) -> dict[str, Any]:
+        """The complete configuration, as a record keeps it."""
+        config = get_method(self.method).configure(self.preset, self.overrides)
+        return config.model_dump(mode="json")
+
+    def record(self) -> CellRecord:
+        """What is known of the cell before it runs."""
+        return CellRecord(
+            key=self.key,
+            status="failed",
+            method=self.method,
+            preset=self.preset,
+            n_folds=self.n_folds,
+            versions=versions(),
+        )
+
+
+Make = Callable[[CellTask, Dataset], Any]
+
+
+def make_classifier(task: CellTask, data: Dataset) -> DFSClassifier:
+    """The classifier of a cell. Its preprocessing and validation split happen inside its fit."""
+    return DFSClassifier(
+        task.method,
+        max_budget=LARGEST_BUDGET,
+        groups=data.features,
+        preset=task.preset,
+        config=dict(task.overrides) or None,
+        random_state=task.seed,
+    )
+
+
+def run_cell(
+    task: CellTask, record: CellRecord, *, make: Make = make_classifier
+) -> tuple[CellRecord, CellArrays]:
+    """Fit on the training rows of the fold, buy for its test rows, check and score.
+
+    `record` is filled as far as the run gets, so that a failed cell tells what was known by then.
+    The whole cell uses one thread: results then do not depend on the machine's cores.
+    """
+    reset_peak_memory()
+    started = time.perf_counter()
+    with one_thread():
+        record.config = task.config()
+        data = load_dataset(task.source)
+        rows = kept_rows(data.y, task.key.max_rows)
+        train, test = fold_rows(data.y, rows, task.n_folds, task.key.fold)
+        _describe(record, task, data, train, test)
+        check_split(train, test, len(rows))
+        record.checks["split"] = True
+        clf = make(task, data)
+        with stopwatch(record.seconds, "fit"):
+            clf.fit(data.X.iloc[train], data.y[train])
+        record.parameters = clf._state.model.parameters()
+        with stopwatch(record.seconds, "acquire"):
+            bought = clf.acquire(data.X.iloc[test], record.budget)
+        proba = all_classes(bought.proba, clf.classes_, data.n_classes)
+        check_results(record, clf, data, test, bought, proba)
+        score(record, data.y[train], data.y[test], bought, proba)
+    record.peak_memory_mb = peak_memory_mb()
+    record.seconds.total_wall = time.perf_counter() - started
+    record.status, record.finished = "done", now()
+    arrays = CellArrays(
+        rows=test.astype(np.int32),
+        labels=data.y[test].astype(np.int16),
+        order=bought.order.astype(np.int16),
+        proba=half(proba),
+    )
+    return record, arrays
+
+
+def check_results(
+    record: CellRecord,
+    clf: Any,
+    data: Dataset,
+    test: np.ndarray,
+    bought: Acquisition,
+    proba: np.ndarray,
+) -> None:
+    """The safety nets; a reference that may see the whole row is only reported as such."""
+    check_purchases(bought.order, len(data.features), record.budget)
+    record.checks.update(exact_budget=True, no_repeat=True)
+    check_probabilities(proba)
+    record.checks["probabilities"] = True
+    if get_method(record.method).ranked:
+        check_leaks(clf, data.X.iloc[test], data.features, record.budget)
+        record.checks["leak"] = True
+
+
+def score(
+    record: CellRecord,
+    train_labels: np.ndarray,
+    labels: np.ndarray,
+    bought: Acquisition,
+    proba: np.ndarray,
+) -> None:
+    """Every metric after each step, and the areas under macro-F1."""
+    record.curves = {name: metric_curve(name, labels, proba).tolist() for name in METRICS}
+    record.cost = bought.cost.mean(0).tolist()
+    record.auac = auac(record.curves["f1_macro"])
+    record.cost_area = cost_area(labels, proba, bought.cost, np.array(record.costs))
+    majority = np.bincount(train_labels).argmax()
+    constant = np.full(len(labels), majority)
+    record.constant_f1 = macro_f1(labels, constant, record.n_classes)
+
+
+def auac(f1_macro: list[float]) -> float:
+    """The paper's AUAC-F1 from macro-F1 after 0..budget purchases: the mean over 2..budget."""
+    return float(np.mean(f1_macro[min(PAPER_BUDGETS[0], len(f1_macro) - 1) :]))
+
+
+def all_classes(proba: np.ndarray, classes: np.ndarray, n_classes: int) -> np.ndarray:
+    """Probabilities of all classes of the data set; one that training lacked has none."""
+    if len(classes) == n_classes:
+        return proba
+    full = np.zeros((*proba.shape[:2], n_classes), proba.dtype)
+    full[:, :, classes] = proba
+    return full
+
+
+def half(proba: np.ndarray) -> np.ndarray:
+    """Half precision in which the predicted class stays the same."""
+    rounded = proba.astype(np.float16)
+    winner = proba.argmax(2)
+    rows, steps = np.nonzero(rounded.argmax(2) != winner)  # ties that rounding made
+    highest = rounded[rows, steps].max(1)
+    rounded[rows, steps, winner[rows, steps]] = np.nextafter(highest, np.float16(2))
+    return rounded
+
+
+@contextmanager
+def stopwatch(seconds: Seconds, name: str) -> Iterator[None]:
+    """Notes processor and wall time of a block as `<name>_cpu` and `<name>_wall`."""
+    cpu, wall = time.process_time(), time.perf_counter()
+    yield
+    setattr(seconds, f"{name}_cpu", time.process_time() - cpu)
+    setattr(seconds, f"{name}_wall", time.perf_counter() - wall)
+
+
+def versions() -> dict[str, str]:
+    """What a result may depend on besides the configuration."""
+    import sklearn
+
+    import hyperdfs
+
+    return {
+        "hyperdfs": hyperdfs.__version__,
+        "torch": str(torch.__version__),
+        "sklearn": sklearn.__version__,
+        "numpy": np.__version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+    }
+
+
+def now() -> str:
+    """The time as a record keeps it."""
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _describe(
+    record: CellRecord, task: CellTask, data: Dataset, train: np.ndarray, test: np.ndarray
+) -> None:
+    record.kind, record.fingerprint = data.kind, data.fingerprint
+    record.n_train, record.n_test, record.n_classes = len(train), len(test), data.n_classes
+    record.budget = min(LARGEST_BUDGET, len(data.features))
+    record.feature_names = list(data.features.names)
+    record.class_names = list(data.class_names)
+    record.costs = data.costs.tolist()
+    if task.fingerprint and task.fingerprint != data.fingerprint:
+        raise InputError(
+            f"The cells of a store must share their data, but {data.name!r} has changed since the "
+            f"others were run (content {task.fingerprint}, now {data.fingerprint}); "
+            "choose another --out or delete those cells."
+        )

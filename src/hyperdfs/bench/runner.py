@@ -1,0 +1,122 @@
+"""From tasks to a filled store: what is missing, what is stored already, what comes in."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from hyperdfs.bench.cells import PART, CellKey, CellRecord, read_record, write_cell
+from hyperdfs.bench.engines import Engine
+from hyperdfs.bench.leases import sweep_leases
+from hyperdfs.bench.protocol import CellTask
+from hyperdfs.bench.work import failed, worker
+from hyperdfs.errors import InputError
+
+PLAN = "plan.json"
+STALE = 60.0  # seconds after which a file in the making was left by a dead process
+
+
+@dataclass(frozen=True)
+class Agenda:
+    """What a store says about a plan: cells to run, and records that are there."""
+
+    missing: list[CellTask]
+    done: list[CellRecord]
+    failed: list[CellRecord]
+
+    @property
+    def total(self) -> int:
+        return len(self.missing) + len(self.done) + len(self.failed)
+
+
+def prepare(root: Path, tasks: Sequence[CellTask], *, retry_failed: bool = False) -> Agenda:
+    """Look into the store, tidy what dead processes left, and note the plan for `status`.
+
+    Refuses to mix cells of another configuration or number of folds with those of the plan.
+    """
+    root.mkdir(parents=True, exist_ok=True)
+    sweep(root)
+    stored = {task.key: _stored(root, task) for task in tasks}
+    missing, done, broken = [], [], []
+    data: dict[str, str] = {}
+    for task in tasks:
+        record = stored[task.key]
+        if record is None or (record.status == "failed" and retry_failed):
+            missing.append(task)
+        elif record.status == "failed":
+            broken.append(record)
+        else:
+            check_same_setting(root, task, record)
+            data.setdefault(task.key.dataset, record.fingerprint)
+            done.append(record)
+    missing = [replace(task, fingerprint=data.get(task.key.dataset, "")) for task in missing]
+    write_plan(root, [task.key for task in tasks])
+    return Agenda(missing, done, broken)
+
+
+def run(root: Path, tasks: Sequence[CellTask], engine: Engine) -> Iterator[CellRecord]:
+    """Run the cells and yield their records as they come; the store has them by then."""
+    with closing(engine.run(tasks, worker(root.resolve()))) as outcomes:  # type: ignore[type-var]
+        for outcome in outcomes:
+            record = outcome.result
+            if record is None:
+                record = failed(outcome.task.record(), outcome.death)
+                write_cell(root, record)
+            yield record
+    sweep_leases(root)
+
+
+def check_same_setting(root: Path, task: CellTask, record: CellRecord) -> None:
+    """A stored cell must be what the plan would run."""
+    plan = {"method": task.method, "preset": task.preset, "folds": task.n_folds, **task.config()}
+    found = {
+        "method": record.method,
+        "preset": record.preset,
+        "folds": record.n_folds,
+        **record.config,
+    }
+    for name in {**plan, **found}:
+        if plan.get(name) != found.get(name):
+            raise InputError(
+                f"Stored cells must have the plan's setting, but {root / task.key.path()} was run "
+                f"with {name}={found.get(name)!r} and the plan says {plan.get(name)!r}; choose "
+                "another --out, name the variant differently or delete the cell."
+            )
+
+
+def sweep(root: Path) -> None:
+    """Delete what killed processes left behind: files half written, signs of life."""
+    sweep_leases(root)
+    for part in root.glob(f"**/*{PART}"):
+        try:
+            if time.time() - part.stat().st_mtime > STALE:
+                part.unlink()
+        except FileNotFoundError:  # its writer has just finished
+            continue
+
+
+def write_plan(root: Path, keys: Sequence[CellKey]) -> None:
+    """Note which cells the latest plan asks for."""
+    temporary = root / f".{PLAN}-{os.getpid()}{PART}"
+    content = {"cells": [key.model_dump() for key in keys]}
+    temporary.write_text(json.dumps(content), encoding="utf-8")
+    os.replace(temporary, root / PLAN)
+
+
+def read_plan_cells(root: Path) -> list[CellKey]:
+    """The cells that the latest plan asks for; none where no plan was run."""
+    try:
+        content = json.loads((root / PLAN).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return []
+    return [CellKey.model_validate(key) for key in content["cells"]]
+
+
+def _stored(root: Path, task: CellTask) -> CellRecord | None:
+    path = root / task.key.path()
+    return read_record(path) if path.exists() else None

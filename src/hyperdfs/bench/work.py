@@ -1,0 +1,55 @@
+"""What a worker does with a task: run the cell, whatever happens put a record into the store."""
+
+from __future__ import annotations
+
+import traceback
+from functools import partial
+from pathlib import Path
+
+from hyperdfs.bench.cells import CellRecord, read_record, write_cell
+from hyperdfs.bench.leases import lease
+from hyperdfs.bench.protocol import CellTask, Make, make_classifier, now, run_cell
+from hyperdfs.errors import InputError
+from hyperdfs.evaluation.nets import NetError
+
+
+def work_on(task: CellTask, *, root: Path, make: Make = make_classifier) -> CellRecord:
+    """Run the cell, store it and return its record. A cell that fails is stored as failed.
+
+    A worker that died after it had stored its cell is sometimes started again by its engine; the
+    cell is then done already.
+    """
+    stored = finished(root, task)
+    if stored:
+        return stored
+    record, arrays = task.record(), None
+    with lease(root, task.key):
+        try:
+            record, arrays = run_cell(task, record, make=make)
+        except Exception as error:
+            failed(record, traceback.format_exc())
+            if isinstance(error, NetError):
+                record.checks[error.net] = False
+        write_cell(root, record, arrays)
+    return record
+
+
+def worker(root: Path) -> partial[CellRecord]:
+    """The function that an engine applies to each task."""
+    return partial(work_on, root=root)
+
+
+def failed(record: CellRecord, error: str) -> CellRecord:
+    """The record of a cell that failed."""
+    record.status, record.error, record.finished = "failed", error, now()
+    return record
+
+
+def finished(root: Path, task: CellTask) -> CellRecord | None:
+    """The record of the cell if the store has it, done and whole."""
+    path = root / task.key.path()
+    try:
+        record = read_record(path) if path.exists() else None
+    except InputError:
+        return None
+    return record if record and record.status == "done" else None

@@ -1,0 +1,14 @@
+"""`hyperdfs bench`: run a benchmark, watch it, and read its results."""
+
+from __future__ import annotations
+
+import typer
+
+from hyperdfs.cli.bench_run import run
+from hyperdfs.cli.bench_table import table
+
+bench = typer.Typer(
+    help="Compare methods on many data sets: run, watch, tabulate.", no_args_is_help=True
+)
+for command in (run, table):
+    bench.command()(command)

@@ -1,0 +1,113 @@
+"""`hyperdfs bench run`: fill a folder with results, and go on where the last run stopped."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from hyperdfs.bench.runner import Agenda
+
+SOME_FAILED = 1
+
+
+class Profile(StrEnum):
+    """How much of each data set is used."""
+
+    full = "full"
+    quick = "quick"
+
+
+class EngineName(StrEnum):
+    """What runs the cells."""
+
+    local = "local"
+    ray = "ray"
+    slurm = "slurm"
+
+
+def run(
+    out: Annotated[Path, typer.Option(help="Folder of results; what it has is not run again.")],
+    methods: Annotated[
+        str | None, typer.Option(help="Methods or variants of the plan, separated by commas.")
+    ] = None,
+    datasets: Annotated[
+        str | None,
+        typer.Option(help="Names, cards, or tables, synthetic, images, paper for what is at hand."),
+    ] = None,
+    plan: Annotated[
+        Path | None, typer.Option(help="A TOML file; the other options replace what it says.")
+    ] = None,
+    folds: Annotated[int | None, typer.Option(min=2, help="Of the cross-validation [5].")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Repetitions of each fold [1].")] = None,
+    profile: Annotated[
+        Profile | None, typer.Option(help="quick keeps at most 20,000 rows of each set [full].")
+    ] = None,
+    jobs: Annotated[
+        int | None, typer.Option(min=1, help="Cells at a time [one per processor].")
+    ] = None,
+    engine: Annotated[EngineName, typer.Option(help="What runs the cells.")] = EngineName.local,
+    address: Annotated[
+        str | None, typer.Option(help="A running Ray cluster, e.g. auto or ray://host:10001.")
+    ] = None,
+    retry_failed: Annotated[
+        bool, typer.Option("--retry-failed", help="Run cells that failed once more.")
+    ] = False,
+) -> None:
+    """Run every method on every fold of every data set that is not in the folder yet.
+
+    It may be stopped or killed at any moment; the same command then goes on. The exit code is 1
+    when a cell failed.
+    """
+    from hyperdfs.bench import runner
+    from hyperdfs.bench.choices import choose
+    from hyperdfs.bench.engines import make_engine
+    from hyperdfs.bench.plan import cells, read_plan
+    from hyperdfs.cli.bench_screen import Screen
+    from hyperdfs.cli.screen import stdout
+
+    wanted = read_plan(
+        plan,
+        methods=_names(methods),
+        datasets=_names(datasets),
+        folds=folds,
+        seeds=seeds,
+        profile=profile and profile.value,
+    )
+    console = stdout()
+    wanted.rows_of()
+    chosen, left_out = choose(wanted.datasets)
+    for name, why in left_out.items():
+        console.print(f"{name} is left out: {why} (`hyperdfs datasets {name}`).", markup=False)
+    tasks = cells(wanted, chosen)
+    worker = make_engine(engine.value, jobs=jobs, address=address, folder=out, slurm=wanted.slurm)
+    agenda = runner.prepare(out, tasks, retry_failed=retry_failed)
+    console.print(_opening(out, agenda), markup=False)
+    broken = list(agenda.failed)
+    with Screen(console, out, agenda) as screen:
+        for record in runner.run(out, agenda.missing, worker) if agenda.missing else ():
+            screen.show(record)
+            if record.status == "failed":
+                broken.append(record)
+    console.print(f"\n{agenda.total - len(broken):,} cells done, {len(broken):,} failed.")
+    if broken:
+        console.print(f"`hyperdfs bench status --out {out}` tells why.", markup=False)
+        raise typer.Exit(SOME_FAILED)
+    console.print(f"Next: hyperdfs bench table --out {out}", markup=False)
+
+
+def _names(text: str | None) -> tuple[str, ...] | None:
+    """``a, b`` as names; None where the option was not given."""
+    if text is None:
+        return None
+    return tuple(name for part in text.split(",") if (name := part.strip()))
+
+
+def _opening(out: Path, agenda: Agenda) -> str:
+    stored = f"{len(agenda.done):,} stored in {out}"
+    if agenda.failed:
+        stored += f", {len(agenda.failed):,} failed before (--retry-failed runs them again)"
+    return f"{agenda.total:,} cells: {stored}, {len(agenda.missing):,} to run."
