@@ -57,7 +57,8 @@ class MaskedNet(MLP):
     """MLP on the masked input ``[x̃ ; m]``.
 
     The caller hides what is not known: x has zeros in the columns of unknown features
-    (`training.masked.observe` does so for rows).
+    (`training.masked.observe` does so for rows). With ``sees_mask=False`` the input is x̃ alone, and
+    a zero cannot be told from an unknown value.
 
     **Shape**: ``(n, D), (n, M) -> (n, n_out)``
 
@@ -75,11 +76,14 @@ class MaskedNet(MLP):
         hidden: Sequence[int] = (128, 128),
         dropout: float = 0.0,
         norm: Norm | None = None,
+        sees_mask: bool = True,
     ) -> None:
-        super().__init__(n_columns + n_features, n_out, hidden=hidden, dropout=dropout, norm=norm)
+        n_in = n_columns + n_features if sees_mask else n_columns
+        super().__init__(n_in, n_out, hidden=hidden, dropout=dropout, norm=norm)
+        self.sees_mask = sees_mask
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:  # type: ignore[override]
-        return super().forward(torch.cat([x, mask], -1))
+        return super().forward(torch.cat([x, mask], -1) if self.sees_mask else x)
 
 
 @contextmanager

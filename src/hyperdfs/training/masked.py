@@ -102,17 +102,19 @@ def fit_masked(
     stage: str,
     generator: torch.Generator,
     progress: Progress,
+    keep_start: bool = False,
 ) -> History:
     """Train `module` by Adam on shuffled batches and leave it at its best epoch, in eval mode.
 
     Networks are in training mode inside `loss` and in evaluation mode, without gradients, inside
     `validate`. Dropout draws from torch's global generator, which is seeded from `generator` here
-    and afterwards as it was before. `stage` names the history rows and the progress bar.
+    and afterwards as it was before. `stage` names the history rows and the progress bar. With
+    `keep_start`, the weights it starts with count too: a later stage then never does harm.
     """
     cuda = [train.x.device] if train.x.is_cuda else []
     with torch.random.fork_rng(devices=cuda):
         torch.manual_seed(int(torch.randint(2**62, (), generator=generator)))
-        return _fit(module, train, loss, validate, recipe, stage, generator, progress)
+        return _fit(module, train, loss, validate, recipe, stage, generator, progress, keep_start)
 
 
 def _fit(
@@ -124,6 +126,7 @@ def _fit(
     stage: str,
     generator: torch.Generator,
     progress: Progress,
+    keep_start: bool,
 ) -> History:
     parameters = [p for p in module.parameters() if p.requires_grad]
     optimizer = torch.optim.Adam(
@@ -132,6 +135,11 @@ def _fit(
     size = recipe.rows_per_batch(len(train))
     best = BestWeights(module, 1, recipe.patience)
     rate = _Rate(recipe)
+    if keep_start:
+        with evaluating(module), torch.no_grad():
+            score = validate()
+        best.update(torch.tensor([score]))
+        rate.note(score)
     history: History = []
     for epoch in range(recipe.epochs):
         for group in optimizer.param_groups:

@@ -47,6 +47,18 @@ class _StraightThrough(torch.autograd.Function):
         return weighted, None, None, None
 
 
+def straight_through(
+    scores: Tensor, closed: Tensor, *, temperature: float, gumbel: Tensor | None = None
+) -> Tensor:
+    """One purchase per row, ``(n, M)`` one-hot with the gradient of ``softmax(score / T)``.
+
+    closed : (n, M) bool, what cannot be bought; a row where nothing can stands still.
+    """
+    gumbel = torch.zeros_like(scores) if gumbel is None else gumbel
+    bought: Tensor = _StraightThrough.apply(scores, gumbel, closed, temperature)
+    return bought * ~closed.all(1, keepdim=True)
+
+
 def gumbel_purchases(
     selector: ScoreNet,
     x: Tensor,
