@@ -19,8 +19,8 @@ from hyperdfs.bench.statistics import (
     wilcoxon_holm,
 )
 
-# AUC of C4.5, C4.5+m, C4.5+cf and C4.5+m+cf on 14 data sets: table 6 of the article. It prints 0.975
-# twice for "voting" but ranks +cf before +m+cf there: the tie is one of rounding.
+# AUC of C4.5, C4.5+m, C4.5+cf and C4.5+m+cf on 14 data sets: table 6 of the article. It prints
+# 0.975 twice for "voting" but ranks +cf before +m+cf there: the tie is one of rounding.
 LABELS = ("C4.5", "+m", "+cf", "+m+cf")
 AUC = np.array(
     [
