@@ -5,10 +5,12 @@ from __future__ import annotations
 import typer
 
 from hyperdfs.cli.bench_run import run
+from hyperdfs.cli.bench_slim import slim
+from hyperdfs.cli.bench_status import status
 from hyperdfs.cli.bench_table import table
 
 bench = typer.Typer(
     help="Compare methods on many data sets: run, watch, tabulate.", no_args_is_help=True
 )
-for command in (run, table):
+for command in (run, status, table, slim):
     bench.command()(command)

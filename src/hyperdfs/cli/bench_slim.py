@@ -1,0 +1,20 @@
+"""`hyperdfs bench slim`: results small enough to be committed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def slim(
+    out: Annotated[Path, typer.Option(help="Folder of results.")],
+    to: Annotated[Path, typer.Option(help="Folder to write the copy to.")],
+) -> None:
+    """Copy results without the probabilities of each test row; tables and curves stay possible."""
+    from hyperdfs.bench import slim as slimming
+
+    count = slimming.slim(out, to)
+    size = sum(path.stat().st_size for path in to.glob("*/*/*.cell"))
+    typer.echo(f"{count:,} cells copied to {to}, {size / 1e3:,.0f} kB.")
