@@ -7,12 +7,15 @@ from dataclasses import replace
 from numbers import Integral
 
 from hyperdfs.datasets.base import Dataset, DatasetInfo
+from hyperdfs.datasets.images import PATCH_SETS
 from hyperdfs.datasets.synthetic import SYNTHETIC
 from hyperdfs.datasets.tables import PAPER_TABLES
 from hyperdfs.errors import InputError
 from hyperdfs.features import FeatureSpace
 
-CATALOG: dict[str, DatasetInfo] = {entry.name: entry for entry in [*SYNTHETIC, *PAPER_TABLES]}
+CATALOG: dict[str, DatasetInfo] = {
+    entry.name: entry for entry in [*SYNTHETIC, *PAPER_TABLES, *PATCH_SETS]
+}
 
 
 def dataset_names(kind: str | None = None) -> list[str]:

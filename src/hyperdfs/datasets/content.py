@@ -18,7 +18,8 @@ def content_hash(X: pd.DataFrame, y: npt.ArrayLike, features: FeatureSpace | Non
     """SHA-256 over column names, values and labels, and over groups and prices if given.
 
     The same on every platform and with every version of pandas: numbers count as little-endian
-    float64 (float32 where the column has it), text by its distinct values and their places.
+    float64, text by its distinct values and their places. Images, tables of float32 alone, are
+    taken row by row as they lie in memory, which is several times faster.
 
     >>> table = pd.DataFrame({"a": [1, 2], "b": ["x", None]})
     >>> content_hash(table, [0, 1]) == content_hash(table.astype({"a": float}), [0, 1])
@@ -27,8 +28,11 @@ def content_hash(X: pd.DataFrame, y: npt.ArrayLike, features: FeatureSpace | Non
     False
     """
     digest = hashlib.sha256(_json([str(column) for column in X.columns]))
-    for i in range(X.shape[1]):
-        _update(digest, X.iloc[:, i])
+    if (X.dtypes == np.float32).all():
+        digest.update(np.ascontiguousarray(X.to_numpy(), dtype="<f4").data)
+    else:
+        for i in range(X.shape[1]):
+            _update(digest, X.iloc[:, i])
     digest.update(np.asarray(y, dtype="<i8").tobytes())
     if features is not None:
         digest.update(_json(features.to_dict()))
@@ -36,9 +40,7 @@ def content_hash(X: pd.DataFrame, y: npt.ArrayLike, features: FeatureSpace | Non
 
 
 def _update(digest: Any, column: pd.Series) -> None:
-    if column.dtype == np.float32:
-        digest.update(column.to_numpy(dtype="<f4").tobytes())
-    elif isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
+    if isinstance(column.dtype, np.dtype) and column.dtype.kind in "biuf":
         digest.update(column.to_numpy(dtype="<f8").tobytes())
     else:
         codes, distinct = pd.factorize(column)
