@@ -5,8 +5,17 @@ from __future__ import annotations
 from hyperdfs.errors import InputError
 from hyperdfs.methods.base import Method, Model, Shape
 from hyperdfs.methods.hyper import HYPER_METHODS
+from hyperdfs.methods.multimodel import MULTI_MODEL_METHODS
+from hyperdfs.methods.vip import VIP
 
-METHODS: dict[str, Method] = {method.name: method for method in HYPER_METHODS}
+METHODS: dict[str, Method] = {
+    method.name: method
+    for method in (
+        *HYPER_METHODS,
+        VIP,
+        *MULTI_MODEL_METHODS,
+    )
+}
 
 
 def method_names() -> list[str]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from hyperdfs.nn.mlp import MaskedNet, evaluating
+from hyperdfs.nn.mlp import evaluating
 
 CHUNK = 4096  # rows at a time
 
 
 class MLPPredictor:
-    """Softmax of a `MaskedNet`, or the mean softmax of several (an ensemble)."""
+    """Softmax of a network ``(x̃, mask) -> logits``, such as `MaskedNet`; of several, the mean."""
 
-    def __init__(self, *nets: MaskedNet) -> None:
+    def __init__(self, *nets: nn.Module) -> None:
         self.nets = nets
 
     @torch.inference_mode()

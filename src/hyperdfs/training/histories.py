@@ -1,0 +1,60 @@
+"""Histories that a policy makes, and how well a whole policy does on the validation rows."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from hyperdfs.acquisition import NEVER, Predictor, Selector, walk
+from hyperdfs.metrics import mean_log_loss
+from hyperdfs.nn.mlp import evaluating
+from hyperdfs.training.data import Rows
+from hyperdfs.training.losses import cross_entropy
+from hyperdfs.training.masked import Validate
+
+
+def not_for_sale(rows: Rows, mask: Tensor) -> Tensor:
+    """What is known already or missing in the row, ``(n, M)`` bool."""
+    return rows.available() * (1.0 - mask.detach()) < 0.5
+
+
+@torch.no_grad()
+def greedy_histories(net: nn.Module, rows: Rows, lengths: Tensor) -> Tensor:
+    """The mask of each row after `lengths` purchases, the highest of ``net(x̃, mask)`` first.
+
+    A row whose remaining cells are all missing stands still.
+    """
+    mask = rows.x.new_zeros(len(rows), rows.columns.n_features)
+    with evaluating(net):
+        for step in range(int(lengths.max()) if len(lengths) else 0):
+            active = (lengths > step).nonzero().squeeze(1).to(rows.x.device)
+            some, known = rows.take(active), mask[active]
+            closed = not_for_sale(some, known)
+            scores = net(some.x * some.columns.expand(known), known).masked_fill(closed, NEVER)
+            bought = torch.zeros_like(known).scatter_(1, scores.argmax(1, keepdim=True), 1.0)
+            mask[active] = known + bought * ~closed.all(1, keepdim=True)
+    return mask
+
+
+def policy_check(
+    predictor: Predictor, selector: Selector, valid: Rows, max_budget: int, price: Tensor
+) -> Validate:
+    """A `validate`: mean log loss after 1..B purchases of the policy, plus what they cost."""
+    labels, weight = valid.target.argmax(1).cpu().numpy(), valid.weight.cpu().numpy()
+
+    def validate() -> float:
+        path = walk(predictor, selector, valid.x, valid.available(), valid.columns, max_budget)
+        paid = float(price[torch.from_numpy(path.order).to(price.device)].mean())
+        return mean_log_loss(labels, path.proba[:, 1:], weight=weight) + paid
+
+    return validate
+
+
+def prior_loss(net: nn.Module, rows: Rows) -> Tensor:
+    """Cross-entropy of the prediction from nothing, the same for all rows; a scalar.
+
+    One pass of two equal rows, because batch norm cannot do with one.
+    """
+    nothing = rows.x.new_zeros(2, rows.x.shape[1])
+    logits = net(nothing, rows.x.new_zeros(2, rows.columns.n_features))[:1]
+    return cross_entropy(logits.expand(1, len(rows), -1), rows.target, rows.weight)[0]
