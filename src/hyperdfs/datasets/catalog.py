@@ -8,13 +8,14 @@ from numbers import Integral
 
 from hyperdfs.datasets.base import Dataset, DatasetInfo
 from hyperdfs.datasets.images import PATCH_SETS
+from hyperdfs.datasets.more_tables import MORE_TABLES
 from hyperdfs.datasets.synthetic import SYNTHETIC
 from hyperdfs.datasets.tables import PAPER_TABLES
 from hyperdfs.errors import InputError
 from hyperdfs.features import FeatureSpace
 
 CATALOG: dict[str, DatasetInfo] = {
-    entry.name: entry for entry in [*SYNTHETIC, *PAPER_TABLES, *PATCH_SETS]
+    entry.name: entry for entry in [*SYNTHETIC, *PAPER_TABLES, *MORE_TABLES, *PATCH_SETS]
 }
 
 
