@@ -114,7 +114,7 @@ def test_order_of_columns_and_data_sets() -> None:
         *flat("bank", "random", 0.5),
     ]
     results = tabulate(cells)
-    assert results.labels == ["vip", "vip_long", "moe", "random", "mine", "hyperdfs"]
+    assert results.labels == ["hyperdfs", "vip", "vip_long", "moe", "random", "mine"]
     assert results.datasets == ["cube", "bank", "wine"]
 
 

@@ -130,8 +130,8 @@ def test_the_overall_grid_averages_all_kinds(results: Results) -> None:
     both = tabulate(cells(), methods=["vip", "hyperdfs"])
     last = grids(both)[-1]
     assert [row.name for row in last.rows] == ["Mean", "Mean rank"]
-    assert [cell.mean for cell in last.rows[0].cells if cell] == ["50.00", "68.33"]
-    assert [cell.mean for cell in last.rows[1].cells if cell] == ["2.00", "1.00"]
+    assert [cell.mean for cell in last.rows[0].cells if cell] == ["68.33", "50.00"]
+    assert [cell.mean for cell in last.rows[1].cells if cell] == ["1.00", "2.00"]
 
 
 def show(store: Path, **options: object) -> None:
@@ -170,7 +170,7 @@ def test_bad_questions_get_one_sentence(store: Path, tmp_path: Path) -> None:
         show(tmp_path / "nowhere")
     with pytest.raises(InputError, match="--methods must name stored results, got 'vipp'"):
         show(store, methods="vipp")
-    with pytest.raises(InputError, match="--group must be one of literature"):
+    with pytest.raises(InputError, match="--group must be one of ours, literature"):
         show(store, group="mine")
     with pytest.raises(InputError, match="auroc was asked for"):
         show(store, metric="auroc")

@@ -20,6 +20,11 @@ class Band:
     mean: tuple[float, ...]
     std: tuple[float, ...]
 
+    def from_first(self) -> Band:
+        """Without the prediction from nothing, where there is more to show."""
+        start = 1 if len(self.x) > 2 else 0
+        return Band(self.x[start:], self.mean[start:], self.std[start:])
+
 
 def acquisition_band(records: Sequence[CellRecord], metric: str = "f1_macro") -> Band:
     """A metric after 0..budget purchases, for the cells of one method on one data set."""

@@ -38,11 +38,12 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A data set, or an average over several; `paper` says whether its numbers compare."""
+    """A data set, or an average over several; `paper` says whether its numbers compare, and why."""
 
     name: str
     cells: Sequence[Cell | None]
     paper: str = ""
+    comparable: bool = True
     average: bool = False
 
 
@@ -131,7 +132,9 @@ def _row(results: Results, dataset: str, columns: Sequence[Column], decimals: in
             cells[i] = Cell(f"{values[0]:.{decimals}f}") if values else None
     _mark(cells, scores, columns, higher=results.spec.higher_is_better)
     row = counterpart(known[0].source, known[0].max_rows) if results.metric == "f1_macro" else None
-    return Row(dataset, cells, row.verdict() if row else "")
+    if row is None:
+        return Row(dataset, cells)
+    return Row(dataset, cells, row.verdict(), row.comparable)
 
 
 def _cell(score: Score, metric: str, decimals: int) -> Cell:

@@ -16,6 +16,7 @@ class Group:
 
 OTHER = Group("other", "Others")
 GROUPS = (
+    Group("ours", "Ours", ("hyperdfs", "hyperens")),
     Group(
         "literature",
         "Literature, one model",
@@ -28,7 +29,6 @@ GROUPS = (
         ("constant", "random", "static", "static_mlp", "static_trees", "full", "oracle"),
     ),
     OTHER,
-    Group("ours", "Ours", ("hyperdfs", "hyperens")),
 )
 GROUP_OF = {method: group for group in GROUPS for method in group.methods}
 

@@ -46,7 +46,7 @@ def table(
     ] = None,
     group: Annotated[
         str | None,
-        typer.Option(help="Only methods of literature, multi, controls, other, ours."),
+        typer.Option(help="Only methods of ours, literature, multi, controls, other."),
     ] = None,
 ) -> None:
     """Print the score of every method on every data set, with means, ranks and the paper's numbers.

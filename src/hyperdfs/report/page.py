@@ -15,26 +15,34 @@ from hyperdfs.report.content import Report
 from hyperdfs.report.svg import class_bars, line_chart
 
 
-def render(report: Report) -> str:
-    """The page as text: no script, nothing to load."""
-    environment = Environment(
+def templates() -> Environment:
+    """The templates of all pages; `house.css` is their common look."""
+    return Environment(
         loader=PackageLoader("hyperdfs.report", "."),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+def render(report: Report) -> str:
+    """The page as text: no script, nothing to load."""
     chart = partial(line_chart, report.curves, metric=report.metric)
 
     def bars(proba: Sequence[float], truth: int) -> Markup:
         return Markup(class_bars(proba, truth, report.classes))
 
-    return environment.get_template("page.html.j2").render(
-        report=report,
-        wide=Markup(chart(width=760, height=380)),
-        narrow=Markup(chart(width=350, height=300)),
-        bars=bars,
-        leader=partial(_leader, report.classes),
+    return (
+        templates()
+        .get_template("page.html.j2")
+        .render(
+            report=report,
+            wide=Markup(chart(width=760, height=380)),
+            narrow=Markup(chart(width=350, height=300)),
+            bars=bars,
+            leader=partial(_leader, report.classes),
+        )
     )
 
 
@@ -45,7 +53,11 @@ def _leader(classes: Sequence[str], proba: Sequence[float]) -> str:
 
 def write_page(report: Report, path: Path) -> None:
     """Write atomically: the file at `path` is whole or as it was."""
-    text = render(report)
+    write_whole(render(report), path)
+
+
+def write_whole(text: str, path: Path) -> None:
+    """The file at `path` has this text afterwards, or is as it was."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as stream:

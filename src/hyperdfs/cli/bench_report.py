@@ -1,0 +1,39 @@
+"""`hyperdfs bench report`: one HTML page about a store of results."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def report(
+    out: Annotated[Path, typer.Option(help="Folder of results that `bench run` filled.")],
+    to: Annotated[Path, typer.Option(help="HTML page to write.")] = Path("benchmark.html"),
+) -> None:
+    """Write a page with tables, curves, tests and purchases; it needs no network."""
+    from hyperdfs.cli.bench_table import stored_records
+    from hyperdfs.cli.screen import stderr, stdout
+    from hyperdfs.errors import InputError
+
+    if to.is_dir() or not to.parent.is_dir():
+        raise InputError(f"--to must be a file in a folder that exists, got {to}.")
+    records = stored_records(out)
+    if not any(record.status == "done" for record in records):
+        raise InputError(f"All {len(records)} results in {out} failed; there is nothing to show.")
+    from hyperdfs.report.benchmark import gather, render
+    from hyperdfs.report.page import write_whole
+
+    screen = stderr()
+    with screen.status("Reading results …") as status:
+        content = gather(
+            out, records, page=to, progress=lambda name: status.update(f"Reading {name} …")
+        )
+        write_whole(render(content), to)
+    n = len(content.datasets)
+    stdout().print(
+        f"{n} data set{'s' if n != 1 else ''}, {len(content.methods)} methods: {to}",
+        markup=False,
+        soft_wrap=True,
+    )

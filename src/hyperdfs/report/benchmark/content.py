@@ -1,0 +1,131 @@
+"""What the benchmark's page says, before it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hyperdfs.bench.curves import Band, FitTime
+from hyperdfs.bench.statistics import Comparison, Friedman
+from hyperdfs.bench.table_grid import Grid
+
+
+@dataclass(frozen=True)
+class Method:
+    """A label with its look: hue 0..9 and the stroke of its group, the same in every picture."""
+
+    label: str
+    slug: str  # its CSS class
+    hue: int
+    stroke: str  # the name of its group
+    preset: str
+    parameters: str
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How alike the methods' purchases are on one data set.
+
+    `by_budget` is each method's agreement with the reference after 1, 2, … purchases; `pairwise`
+    (methods × methods) after `budget`; `budgets` a method's favourite features at budgets i and j.
+    """
+
+    reference: str
+    labels: Sequence[str]
+    n_rows: int
+    budget: int
+    by_budget: Mapping[str, Sequence[float]]
+    pairwise: Sequence[Sequence[float]]
+    budgets: Mapping[str, Sequence[Sequence[float]]]
+
+
+@dataclass(frozen=True)
+class Frequencies:
+    """Share of the test rows that hold each favourite feature after `budget` purchases."""
+
+    budget: int
+    features: Sequence[str]
+    labels: Sequence[str]
+    shares: Sequence[Sequence[float]]  # (features, labels)
+
+
+@dataclass(frozen=True)
+class PatchMap:
+    """A method's purchases on a square grid of patches."""
+
+    label: str
+    side: int
+    share: Sequence[Sequence[float]]  # of the images that buy the patch
+    mean_step: Sequence[Sequence[float | None]]
+    steps: Sequence[Sequence[Sequence[float]]]  # the share at each step
+
+
+@dataclass(frozen=True)
+class Revealed:
+    """One test image as PNG, with the patches a method bought in their order."""
+
+    label: str
+    truth: str
+    predicted: str
+    png: str  # base64
+    side: int
+    order: Sequence[int]
+
+
+@dataclass(frozen=True)
+class DatasetView:
+    """Everything about one data set."""
+
+    name: str
+    anchor: str
+    facts: str
+    curves: Mapping[str, Band]
+    ceiling: Mapping[int, float]  # by budget; a hard bound has one value throughout
+    ceiling_title: str
+    money: Mapping[str, Band] = field(default_factory=dict)
+    agreement: Agreement | None = None
+    frequencies: Frequencies | None = None
+    patches: Sequence[PatchMap] = ()
+    images: Sequence[Revealed] = ()
+
+
+@dataclass(frozen=True)
+class Tests:
+    """Significance over data sets, with sentences where the data do not reach."""
+
+    friedman: Friedman | None
+    friedman_note: str
+    comparisons: Sequence[Comparison]
+    wilcoxon_note: str
+    reference: str
+    n_datasets: int
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A cell that failed, and the last line of its traceback."""
+
+    cell: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class BenchmarkReport:
+    """The whole page."""
+
+    title: str
+    headline: Sequence[str]
+    facts: Mapping[str, str]
+    methods: Sequence[Method]
+    groups: Mapping[str, str]  # name -> title, as far as there are methods
+    grids: Sequence[Grid]
+    legend: Sequence[str]
+    datasets: Sequence[DatasetView]
+    tests: Tests
+    times: Mapping[str, Sequence[FitTime]]
+    failures: Sequence[Failure]
+    settings: Mapping[str, str]
+    commands: Sequence[str]
+
+    def method(self, label: str) -> Method:
+        return next(method for method in self.methods if method.label == label)

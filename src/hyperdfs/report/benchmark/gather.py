@@ -1,0 +1,190 @@
+"""From a store of results to the content of the page."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from hyperdfs.bench.cells import CellRecord
+from hyperdfs.bench.curves import acquisition_band, cost_band, fit_times, prices_differ
+from hyperdfs.bench.table import Results, tabulate
+from hyperdfs.bench.table_grid import grids, legend
+from hyperdfs.bench.table_groups import GROUPS, group_of
+from hyperdfs.report.benchmark.content import (
+    BenchmarkReport,
+    DatasetView,
+    Failure,
+    Method,
+    Revealed,
+)
+from hyperdfs.report.benchmark.images import revealed
+from hyperdfs.report.benchmark.purchases import (
+    agreement,
+    frequencies,
+    on_shared_rows,
+    patch_map,
+)
+from hyperdfs.report.benchmark.store import Purchases, Store, open_store
+from hyperdfs.report.benchmark.story import facts, headline, reference_of, settings, significance
+
+N_HUES = 10
+N_SHOWN = 3  # methods in pictures of single images
+
+Progress = Callable[[str], None]
+
+
+def gather(
+    root: Path, records: list[CellRecord], *, page: Path, progress: Progress = lambda _: None
+) -> BenchmarkReport:
+    """Everything on the page; `progress` is told the data set whose purchases are read."""
+    results = tabulate(records)
+    store = open_store(root, records, results)
+    reference = reference_of(results)
+    tests = significance(results, reference)
+    views = []
+    for dataset in results.datasets:
+        progress(dataset)
+        views.append(dataset_view(store, dataset, reference))
+    methods = list_methods(results, records)
+    shown = {method.stroke for method in methods}
+    return BenchmarkReport(
+        title="Benchmark of dynamic feature selection",
+        headline=headline(results, tests),
+        facts=facts(results, records),
+        methods=methods,
+        groups={group.name: group.title for group in GROUPS if group.name in shown},
+        grids=grids(results, decimals=1),
+        legend=legend(results),
+        datasets=views,
+        tests=tests,
+        times=fit_times(results),
+        failures=[failure(record) for record in results.failed],
+        settings=settings(records),
+        commands=commands(root, records, page),
+    )
+
+
+def list_methods(results: Results, records: Sequence[CellRecord]) -> list[Method]:
+    """Labels in the order of the tables, each with the look it has in every picture."""
+    by_label = {record.key.label: record for record in records}
+    taken: Counter[str] = Counter()
+    methods = []
+    for i, label in enumerate(results.labels):
+        record = by_label[label]
+        group = group_of(record.method)
+        if label in group.methods:
+            hue = group.methods.index(label)
+        else:
+            hue = len(group.methods) + taken[group.name]
+            taken[group.name] += 1
+        shift = 0 if group.name == "ours" else 2  # the first hues are ours
+        sizes = [s.parameters for s in results.scores.values() if s.label == label and s.parameters]
+        methods.append(
+            Method(
+                label=label,
+                slug=f"m{i}",
+                hue=(hue + shift) % N_HUES,
+                stroke=group.name,
+                preset=record.preset,
+                parameters=_span(sizes),
+            )
+        )
+    return methods
+
+
+def _span(sizes: Sequence[int]) -> str:
+    if not sizes:
+        return ""
+    low, high = min(sizes), max(sizes)
+    return f"{low:,}" if low == high else f"{low:,} – {high:,}"
+
+
+def dataset_view(store: Store, dataset: str, reference: str) -> DatasetView:
+    """Curves and purchases of one data set."""
+    cells = store.of(dataset)
+    first = next(iter(cells.values()))[0]
+    purchases = {label: store.purchases(dataset, label) for label in cells}
+    orders = on_shared_rows(purchases)
+    ceiling, title = bayes_ceiling(first.key.dataset, first.budget)
+    n_features = len(first.feature_names)
+    is_grid = first.kind == "images" and math.isqrt(n_features) ** 2 == n_features
+    return DatasetView(
+        name=dataset,
+        anchor="data-" + re.sub(r"[^a-z0-9]+", "-", dataset.lower()),
+        facts=describe(first),
+        curves={label: acquisition_band(records) for label, records in cells.items()},
+        ceiling=ceiling,
+        ceiling_title=title,
+        money=(
+            {label: cost_band(records) for label, records in cells.items()}
+            if prices_differ(first)
+            else {}
+        ),
+        agreement=agreement(orders, reference, n_features),
+        frequencies=frequencies(orders, first.feature_names),
+        patches=[patch_map(label, orders[label], n_features) for label in orders if is_grid],
+        images=_images(store, dataset, purchases, reference) if is_grid else [],
+    )
+
+
+def _images(
+    store: Store, dataset: str, purchases: dict[str, Purchases], reference: str
+) -> Sequence[Revealed]:
+    """As the reference and the best others see them."""
+    scores = {label: store.results.scores[dataset, label] for label in purchases}
+    rivals = [label for label, score in scores.items() if score.ranked and label != reference]
+    rivals.sort(key=lambda label: -scores[label].mean)
+    chosen = [label for label in (reference, *rivals) if label in purchases][:N_SHOWN]
+    source = scores[chosen[0]].source if chosen else dataset
+    return revealed(source, {label: purchases[label] for label in chosen})
+
+
+def describe(record: CellRecord) -> str:
+    """Size of a data set in one line."""
+    n_rows = record.n_train + record.n_test
+    cap = f" (at most {record.key.max_rows:,})" if record.key.max_rows else ""
+    return f"{n_rows:,} rows{cap}, {len(record.feature_names)} features, {record.n_classes} classes"
+
+
+def bayes_ceiling(dataset: str, budget: int) -> tuple[dict[int, float], str]:
+    """Macro-F1 that no buyer exceeds, by budget, where the true distribution is known."""
+    from hyperdfs.datasets import dataset_info
+    from hyperdfs.errors import InputError
+
+    try:
+        ceiling = dataset_info(dataset).ceiling
+    except InputError:  # a user's own table
+        return {}, ""
+    if ceiling is None:
+        return {}, ""
+    best = f"best AUAC known: {ceiling.auac:.1f}"
+    if ceiling.curve:
+        known = {b: v / 100 for b, v in ceiling.curve.items() if b <= budget}
+        return known, f"Bayes ceiling ({best})"
+    flat = ceiling.all_features_f1 / 100
+    return {0: flat, budget: flat}, f"Bayes ceiling with all features ({best})"
+
+
+def failure(record: CellRecord) -> Failure:
+    """The last line of its traceback says what went wrong."""
+    key = record.key
+    lines = [line.strip() for line in (record.error or "").splitlines() if line.strip()]
+    cell = f"{key.dataset} · {key.label} · fold {key.fold} · seed {key.seed}"
+    return Failure(cell, lines[-1] if lines else "no reason was recorded")
+
+
+def commands(root: Path, records: Sequence[CellRecord], page: Path) -> list[str]:
+    """How to make the results and the page again, as far as the records tell."""
+    labels = sorted({r.key.label for r in records if r.key.label == r.method})
+    datasets = sorted({r.key.dataset for r in records})
+    folds = max(record.n_folds for record in records)
+    run = f"hyperdfs bench run --methods {','.join(labels)} --datasets {','.join(datasets)}"
+    name = root.name or "DIR"
+    return [
+        f"{run} --folds {folds} --out {name}",
+        f"hyperdfs bench table --out {name}",
+        f"hyperdfs bench report --out {name} --to {page.name}",
+    ]

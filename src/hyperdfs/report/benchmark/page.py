@@ -1,0 +1,143 @@
+"""From the benchmark's content to one HTML file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from markupsafe import Markup
+
+from hyperdfs.bench.table_grid import Grid
+from hyperdfs.report.benchmark.content import Agreement, BenchmarkReport, DatasetView
+from hyperdfs.report.benchmark.svg import (
+    Line,
+    band_line,
+    curve_chart,
+    heat_level,
+    heat_map,
+    rank_chart,
+    time_chart,
+)
+from hyperdfs.report.page import templates
+
+
+def render(report: BenchmarkReport) -> str:
+    """The page as text: no script, nothing to load."""
+    pictures = Pictures(report)
+    return (
+        templates()
+        .get_template("benchmark/page.html.j2")
+        .render(
+            report=report,
+            draw=pictures,
+            level=heat_level,
+            spans=column_spans,
+            percent=percent,
+            p_value=p_value,
+        )
+    )
+
+
+class Pictures:
+    """Drawings of the parts of a report, in the colours of its methods."""
+
+    def __init__(self, report: BenchmarkReport) -> None:
+        self._report = report
+        self._methods = {method.label: method for method in report.methods}
+
+    def curves(self, view: DatasetView) -> Markup:
+        """Macro-F1 by purchases, with the ceiling where it is known."""
+        lines = [
+            band_line(self._methods[m], band.from_first(), "bought")
+            for m, band in view.curves.items()
+        ]
+        if view.ceiling:
+            budgets = sorted(view.ceiling)
+            values = [view.ceiling[budget] for budget in budgets]
+            lines.insert(0, Line(None, view.ceiling_title, budgets, values))
+        text = curve_chart(
+            lines,
+            x_title="features bought",
+            y_title="macro-F1, %",
+            label=f"{view.name}: macro-F1 by number of bought features",
+        )
+        return Markup(text)
+
+    def money(self, view: DatasetView) -> Markup:
+        """Macro-F1 by the mean money spent."""
+        lines = [
+            band_line(self._methods[m], band.from_first(), "spent")
+            for m, band in view.money.items()
+        ]
+        text = curve_chart(
+            lines,
+            x_title="mean money spent",
+            y_title="macro-F1, %",
+            label=f"{view.name}: macro-F1 by money",
+        )
+        return Markup(text)
+
+    def agreement(self, found: Agreement) -> Markup:
+        """Agreement with the reference by budget."""
+        lines = [
+            Line(
+                self._methods[label],
+                f"{label}: {100 * shares[-1]:.0f} % shared in the end",
+                range(1, len(shares) + 1),
+                shares,
+            )
+            for label, shares in found.by_budget.items()
+        ]
+        text = curve_chart(
+            lines,
+            x_title="features bought",
+            y_title=f"shared with {found.reference}, %",
+            label=f"Agreement with {found.reference} by number of bought features",
+        )
+        return Markup(text)
+
+    def map(self, matrix: Sequence[Sequence[float]], label: str) -> Markup:
+        return Markup(heat_map(matrix, label))
+
+    def step(self, matrix: Sequence[Sequence[float]], label: str) -> Markup:
+        """A map whose strongest square is the largest share, however small."""
+        top = max(max(row) for row in matrix) or 1.0
+        return self.map([[share / top for share in row] for row in matrix], label)
+
+    def times(self) -> Markup:
+        return Markup(time_chart(self._report.times, self._methods))
+
+    def ranks(self) -> Markup:
+        test = self._report.tests.friedman
+        assert test is not None
+        return Markup(rank_chart(test, self._methods))
+
+
+def column_spans(grid: Grid) -> list[tuple[str, int]]:
+    """Titles of the groups and how many columns each has, in order."""
+    spans: list[tuple[str, int]] = []
+    for column in grid.columns:
+        if spans and spans[-1][0] == column.group:
+            spans[-1] = (column.group, spans[-1][1] + 1)
+        else:
+            spans.append((column.group, 1))
+    return spans
+
+
+def percent(share: float) -> str:
+    """A share in percent; what rounds to nothing is left blank.
+
+    >>> percent(0.004), percent(0.996)
+    ('', '100')
+    """
+    return "" if share < 0.005 else f"{100 * share:.0f}"
+
+
+def p_value(value: float) -> str:
+    """As it stands in a sentence.
+
+    >>> p_value(1e-9), p_value(0.0068), p_value(0.62)
+    ('< 0.001', '= 0.007', '= 0.62')
+    """
+    if value < 0.001:
+        return "< 0.001"
+    return f"= {value:.3f}" if value < 0.0995 else f"= {value:.2f}"

@@ -1,0 +1,230 @@
+"""The benchmark's page from a small store: complete, escaped, and with nothing to load."""
+
+from __future__ import annotations
+
+import base64
+import io
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench_stores import record, write_store
+from hyperdfs.bench.cells import (
+    CellArrays,
+    CellKey,
+    CellRecord,
+    read_records,
+    write_cell,
+)
+from hyperdfs.cli.bench_report import report as report_command
+from hyperdfs.errors import InputError
+from hyperdfs.report.benchmark import gather, render
+from hyperdfs.report.benchmark.images import encode_png, image_of
+from hyperdfs.report.benchmark.svg import heat_map, nice_ticks
+
+VOID = {"meta", "br", "img", "link", "input", "hr"}
+EVIL = "<script>alert(1)</script>"
+
+
+class Balance(HTMLParser):
+    """Every element that is opened is closed, in order; ids are unique and links lead to one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.targets: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        if "id" in found:
+            self.ids.append(str(found["id"]))
+        if str(found.get("href", "")).startswith("#"):
+            self.targets.append(str(found["href"])[1:])
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        pass
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def cells() -> list[CellRecord]:
+    """Three methods on four data sets, one of them with prices and one of image patches."""
+    rng = np.random.default_rng(0)
+    kinds = {"synpairs": "synthetic", "wine": "table", "heart": "table", "mnist": "images"}
+    return [
+        record(
+            dataset,
+            label,
+            np.sort(rng.uniform(0.2, 0.9, 6)).tolist(),
+            fold=fold,
+            kind=kind,
+            n_features=49 if kind == "images" else 9,
+            costs=list(range(1, 10)) if dataset == "heart" else None,
+            n_train=100 * (1 + len(dataset)),
+        )
+        for dataset, kind in kinds.items()
+        for label in ("vip", "static_mlp", "hyperdfs")
+        for fold in range(2)
+    ]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = write_store(tmp_path_factory.mktemp("bench") / "store", cells())
+    key = CellKey(dataset="wine", label="moe", fold=0)
+    error = f"Traceback\n  somewhere\nMemoryError: {EVIL}"
+    write_cell(root, CellRecord(key=key, status="failed", method="moe", error=error))
+    return root
+
+
+@pytest.fixture(scope="module")
+def page(store: Path) -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HYPERDFS_DATA", str(store))  # no images at hand
+        return render(gather(store, read_records(store), page=Path("page.html")))
+
+
+def section(page: str, anchor: str) -> str:
+    return page.split(f'id="{anchor}"')[1].split("<h2 ")[0]
+
+
+def test_the_page_is_well_formed_escaped_and_loads_nothing(page: str) -> None:
+    balance = Balance()
+    balance.feed(page)
+    assert balance.open == []
+    assert len(balance.ids) == len(set(balance.ids))
+    assert set(balance.targets) <= set(balance.ids)
+    assert not re.search(r"https?:|//[a-z]|@import|url\(|<script|<link|<img|<iframe", page)
+    assert "prefers-color-scheme: dark" in page
+    assert "MemoryError: &lt;script&gt;" in page
+
+
+def test_every_part_is_there(page: str) -> None:
+    assert section(page, "scores").count("<table") == 4  # three kinds and all together
+    assert "critical difference" in section(page, "certainty")
+    curves = section(page, "curves")
+    assert curves.count('class="plot"') == 5  # four data sets, one of them also by money
+    assert curves.count("<polygon") == 15  # three methods in each
+    assert "Bayes ceiling" in curves
+    assert section(page, "purchases").count('class="plot"') == 4
+    assert "patch" in section(page, "patches")
+    assert "training rows" in section(page, "time")
+    limits = section(page, "method")
+    for text in ("ddof=0", "moe", "hyperdfs bench report", "0.1.0", "fold 0"):
+        assert text in limits
+
+
+def test_numbers_of_the_page_are_those_of_the_store(page: str) -> None:
+    wine = [cell for cell in cells() if cell.key.dataset == "wine" and cell.key.label == "vip"]
+    mean = 100 * np.mean([cell.auac for cell in wine if cell.auac is not None])
+    assert f"{mean:.1f}" in section(page, "scores")
+    last = 100 * np.mean([cell.curves["f1_macro"][-1] for cell in wine])
+    assert f"vip: {last:.1f} % after 5 bought" in section(page, "curves")
+
+
+def test_method_colours_are_the_same_everywhere(page: str) -> None:
+    slugs = dict(re.findall(r'<label class="(m\d+) \w+">.*?</i>(\w+)</label>', page))
+    assert set(slugs.values()) == {"vip", "static_mlp", "hyperdfs"}
+    for slug, label in slugs.items():
+        titles = re.findall(rf'<g class="s {slug} \w+"><title>(\w+):', page)
+        assert titles
+        assert set(titles) == {label}
+        assert f"body:has(#pick-{slug}:not(:checked)) .s.{slug}" in page
+
+
+def test_one_method_on_one_data_set_is_enough(tmp_path: Path) -> None:
+    write_store(tmp_path, [record("wine", "vip", [0.1, 0.5, 0.6], n_folds=1)])
+    page = render(gather(tmp_path, read_records(tmp_path), page=Path("page.html")))
+    assert "Mean ranks are tested from 3 methods on" in page
+    Balance().feed(page)
+
+
+def test_same_store_same_page(store: Path, page: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HYPERDFS_DATA", str(store))
+    assert render(gather(store, read_records(store), page=Path("page.html"))) == page
+
+
+def test_a_users_own_data_set_and_any_name(tmp_path: Path) -> None:
+    write_store(tmp_path, [record("my table & co", "vip", [0.1, 0.5, 0.6], n_folds=1)])
+    page = render(gather(tmp_path, read_records(tmp_path), page=Path("page.html")))
+    assert "my table &amp; co" in page
+    assert 'id="data-my-table-co"' in page
+
+
+def test_the_command_writes_and_refuses(store: Path, tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    report_command(out=store, to=target)
+    assert target.read_text(encoding="utf-8").startswith("<!doctype html>")
+    assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+    with pytest.raises(InputError, match="--to must be a file"):
+        report_command(out=store, to=tmp_path)
+    with pytest.raises(InputError, match="has no results"):
+        report_command(out=tmp_path, to=target)
+
+
+def test_bought_patches_are_shown_on_the_images_at_hand(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file of the real format with few rows would be refused, so the loader is given a table."""
+    from hyperdfs.datasets import catalog
+    from hyperdfs.datasets.base import DatasetInfo, RawData
+    from hyperdfs.datasets.patches import PatchGrid
+
+    grid = PatchGrid(rows=2, columns=2, side=2)
+    images = np.arange(6 * 16, dtype=np.uint8).reshape(6, 4, 4)
+
+    def load(seed: int, n_samples: int) -> RawData:
+        y = np.array([0, 1] * 3)
+        return RawData(grid.table(images), y, ("even", "odd"), grid.features())
+
+    info = DatasetInfo(
+        *("tiny", "images", "tiny", 6, 4, 2, "none", "here", load), majority_share=0.5
+    )
+    monkeypatch.setitem(catalog.CATALOG, "tiny", info)
+    cell = record("tiny", "vip", [0.1, 0.5, 0.6], kind="images", n_features=4, n_folds=1)
+    order = np.array([[3, 0]] * 6, dtype=np.int16)
+    proba = np.tile(np.array([0.2, 0.8], dtype=np.float16), (6, 3, 1))
+    rows = np.arange(6, dtype=np.int32)
+    write_cell(tmp_path, cell, CellArrays(rows, (rows % 2).astype(np.int16), order, proba))
+    page = render(gather(tmp_path, read_records(tmp_path), page=Path("page.html")))
+    part = section(page, "patches")
+    assert len(re.findall("data:image/png", part)) == 2  # one of each class
+    assert "M1 1h1v1h-1zM0 0h1v1h-1z" in part  # patch 3, then patch 0
+    assert '<span class="wrong">odd</span>' in part
+    assert '<span class="right">odd</span>' in part
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_png_gives_the_pixels_back(channels: int) -> None:
+    image_module = pytest.importorskip("PIL.Image")
+    from hyperdfs.datasets.patches import PatchGrid
+
+    grid = PatchGrid(rows=3, columns=3, side=2, channels=channels)
+    pixels = np.random.default_rng(0).integers(0, 256, (1, *grid.image_shape), dtype=np.uint8)
+    values = grid.table(pixels).to_numpy(dtype=float)[0]
+    content = base64.b64decode(encode_png(image_of(values, 9)))
+    decoded = np.asarray(image_module.open(io.BytesIO(content)))
+    assert np.array_equal(decoded, pixels[0])
+
+
+def test_heat_map_has_a_square_for_every_share() -> None:
+    text = heat_map([[0.0, 0.05], [1.0, 0.55]], "shares <1>")
+    assert text.count("h1v1h-1z") == 3
+    assert 'class="h10" d="M0 1' in text
+    assert "shares &lt;1&gt;" in text
+
+
+def test_ticks_cover_their_range() -> None:
+    for low, high in [(0, 100), (31.4, 84.2), (50, 50), (99.2, 99.4), (0, 0.001)]:
+        ticks = nice_ticks(low, high)
+        assert ticks[0] <= low + 1e-9
+        assert ticks[-1] >= high - 1e-9
+        assert 2 <= len(ticks) <= 7
+        assert len(set(ticks)) == len(ticks)
