@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from hyperdfs.cli.bench_report import report
 from hyperdfs.cli.bench_run import run
 from hyperdfs.cli.bench_slim import slim
 from hyperdfs.cli.bench_status import status
@@ -12,5 +13,5 @@ from hyperdfs.cli.bench_table import table
 bench = typer.Typer(
     help="Compare methods on many data sets: run, watch, tabulate.", no_args_is_help=True
 )
-for command in (run, status, table, slim):
+for command in (run, status, table, report, slim):
     bench.command()(command)
