@@ -1,0 +1,47 @@
+"""One booster for any subset: trees grown on many copies of the rows with random cells hidden."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from hyperdfs.masks import MaskSampler
+from hyperdfs.training.boosting import Growth, Table, Trial, to_table, try_out
+from hyperdfs.training.data import Rows
+
+MOST_CELLS = 15_000_000  # of all copies together
+MOST_COPIES = 20
+CHECKS = 4  # copies of each validation row
+
+
+def masked_growth(n: int, n_columns: int) -> Growth:
+    """Many rounds of larger trees: the answer depends on what is known, too."""
+    return Growth(
+        rounds=200 if n_columns <= 200 else 100,
+        rate=0.1,
+        leaves=31,
+        smallest_leaf=20,
+        bins=255 if n_columns <= 60 else 64,
+    )
+
+
+def fit_masked_trees(
+    train: Rows, valid: Rows, sampler: MaskSampler, *, n_classes: int, seed: int
+) -> Trial:
+    """Trees on masked copies of the training rows, up to the best round on masked valid rows."""
+    n, n_columns = train.x.shape
+    copies = int(np.clip(MOST_CELLS // (n * n_columns), 2, MOST_COPIES))
+    return try_out(
+        masked_copies(train, copies, sampler),
+        masked_copies(valid, CHECKS, sampler),
+        np.arange(n_columns),
+        masked_growth(n, n_columns),
+        n_classes,
+        seed,
+    )
+
+
+def masked_copies(rows: Rows, copies: int, sampler: MaskSampler) -> Table:
+    """Each row several times, with a random subset each time."""
+    repeated = rows.take(torch.arange(len(rows)).repeat(copies))
+    return to_table(repeated, sampler.sample(len(repeated)), sampler)
