@@ -158,7 +158,10 @@ def test_a_users_own_data_set_and_any_name(tmp_path: Path) -> None:
     assert 'id="data-my-table-co"' in page
 
 
-def test_the_command_writes_and_refuses(store: Path, tmp_path: Path) -> None:
+def test_the_command_writes_and_refuses(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HYPERDFS_DATA", str(store))
     target = tmp_path / "report.html"
     report_command(out=store, to=target)
     assert target.read_text(encoding="utf-8").startswith("<!doctype html>")

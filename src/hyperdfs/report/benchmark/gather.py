@@ -162,10 +162,10 @@ def bayes_ceiling(dataset: str, budget: int) -> tuple[dict[int, float], str]:
         return {}, ""
     best = f"best AUAC known: {ceiling.auac:.1f}"
     if ceiling.curve:
-        known = {b: v / 100 for b, v in ceiling.curve.items() if b <= budget}
+        known = {b: v / 100 for b, v in ceiling.curve.items() if 0 < b <= budget}
         return known, f"Bayes ceiling ({best})"
     flat = ceiling.all_features_f1 / 100
-    return {0: flat, budget: flat}, f"Bayes ceiling with all features ({best})"
+    return {1: flat, budget: flat}, f"Bayes ceiling with all features ({best})"
 
 
 def failure(record: CellRecord) -> Failure:
