@@ -6,12 +6,12 @@ import warnings
 
 import numpy as np
 import pytest
-from bench_cells import task_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold
 
+from bench_cells import task_of
 from hyperdfs.bench.protocol import all_classes, auac, half, run_cell
 from hyperdfs.bench.splits import fold_rows, kept_rows
 from hyperdfs.datasets import load_dataset

@@ -6,6 +6,7 @@ Workers write into the store themselves, so its folder must be one that all mach
 from __future__ import annotations
 
 import os
+import re
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
@@ -34,13 +35,17 @@ class RayEngine:
         own = not ray.is_initialized()
         if own:
             ray.init(**self._cluster())
-        remote = ray.remote(num_cpus=1, max_retries=RETRIES)(work)
+
+        @ray.remote(num_cpus=1, max_retries=RETRIES)
+        def call(task: Task) -> Result:  # Ray takes functions only, no partial ones
+            return work(task)
+
         waiting, running = deque(tasks), dict[Any, Task]()
         at_a_time = self._jobs or len(tasks)
         try:
             while waiting or running:
                 for task in list(islice(waiting, at_a_time - len(running))):
-                    running[remote.remote(waiting.popleft())] = task
+                    running[call.remote(waiting.popleft())] = task
                 [ready], _ = ray.wait(list(running), num_returns=1)
                 yield self._outcome(ready, running.pop(ready))
         finally:
@@ -64,8 +69,15 @@ class RayEngine:
     def _outcome(self, reference: Any, task: Task) -> Outcome[Task, Any]:
         try:
             return Outcome(task, self._ray.get(reference))
+        except self._ray.exceptions.RayTaskError as error:
+            return Outcome(task, None, _plain(error))
         except self._ray.exceptions.RayError as error:
-            return Outcome(task, None, f"The worker died {RETRIES + 1} times: {error}")
+            return Outcome(task, None, f"The worker died {RETRIES + 1} times: {_plain(error)}")
+
+
+def _plain(error: Exception) -> str:
+    """The message without the colours of a terminal."""
+    return re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip()
 
 
 def _import_ray() -> Any:

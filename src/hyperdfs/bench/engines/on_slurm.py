@@ -58,11 +58,11 @@ class SlurmEngine:
     def _outcome(self, job: Any, task: Task) -> Outcome[Task, Any]:
         try:
             return Outcome(task, job.result())
+        except self._submitit.core.utils.FailedJobError as error:  # the work raised
+            return Outcome(task, None, str(error))
         except self._submitit.core.utils.UncompletedJobError as error:
             first = str(error).strip().splitlines()[0]
             return Outcome(task, None, f"The job died: {first} (log {job.paths.stderr})")
-        except self._submitit.core.utils.FailedJobError as error:
-            return Outcome(task, None, str(error))
 
 
 def _import_submitit() -> Any:

@@ -1,0 +1,82 @@
+"""Processes of this machine: results, failures, deaths and ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from bench_workers import DYING, FAILING, either, square
+from hyperdfs.bench.engines import LocalEngine, make_engine
+from hyperdfs.errors import InputError
+
+PATIENCE = 60.0
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for something that happens in another process."""
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.02)
+
+
+def gone(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return "\nState:\tZ" in Path(f"/proc/{pid}/status").read_text()
+
+
+def test_every_task_comes_back_once_and_no_death_is_catching():
+    outcomes = list(LocalEngine(jobs=2).run(range(6), square))
+    results = {o.task: o.result for o in outcomes}
+    assert results == {0: 0, 1: 1, FAILING: None, DYING: None, 4: 16, 5: 25}
+    assert len(outcomes) == 6
+    deaths = {o.task: o.death for o in outcomes if o.death}
+    assert set(deaths) == {FAILING, DYING}
+    assert "RuntimeError: two is too much" in deaths[FAILING]
+    assert "killed (SIGKILL), as a rule for want of memory" in deaths[DYING]
+    assert list(LocalEngine(jobs=2).run([], square)) == []
+
+
+def test_closing_early_ends_the_workers(tmp_path: Path):
+    outcomes = LocalEngine(jobs=2).run([1, str(tmp_path)], either)
+    assert next(outcomes).result == 1
+    until(lambda: bool(list(tmp_path.iterdir())))
+    outcomes.close()
+    [worker] = tmp_path.iterdir()
+    assert gone(int(worker.name))
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
+def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path):
+    script = (
+        "from hyperdfs.bench.engines import LocalEngine; from bench_workers import sleep_long;"
+        f"list(LocalEngine(jobs=1).run([{str(tmp_path)!r}], sleep_long))"
+    )
+    paths = os.pathsep.join(path for path in sys.path if path)
+    parent = subprocess.Popen(
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": paths}
+    )
+    until(lambda: bool(list(tmp_path.iterdir())))
+    [worker] = tmp_path.iterdir()
+    parent.send_signal(signal.SIGKILL)
+    parent.wait()
+    until(lambda: gone(int(worker.name)))
+
+
+def test_engines_by_name():
+    assert isinstance(make_engine("local", jobs=3), LocalEngine)
+    assert make_engine("local").jobs >= 1  # type: ignore[attr-defined]
+    with pytest.raises(InputError, match="one of local, ray, slurm, got 'cloud'"):
+        make_engine("cloud")
+    with pytest.raises(InputError, match="--address goes with --engine ray only"):
+        make_engine("local", address="auto")
