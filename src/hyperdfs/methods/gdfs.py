@@ -1,0 +1,128 @@
+"""GDFS, greedy dynamic feature selection (Covert et al. 2023)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from pydantic import Field
+
+from hyperdfs.config import TableConfig
+from hyperdfs.masks import MaskSampler, rate_uniform, sizes_up_to
+from hyperdfs.methods.base import Job, Method, Model, Shape
+from hyperdfs.methods.hyper import price_of
+from hyperdfs.nn.mlp import MaskedNet
+from hyperdfs.predictors.mlp import MLPPredictor
+from hyperdfs.selectors.mlp import MLPSelector
+from hyperdfs.training.data import Rows
+from hyperdfs.training.gdfs import Greedy
+from hyperdfs.training.histories import policy_check
+from hyperdfs.training.masked import Recipe, fit_masked_classifier
+
+
+class GDFSConfig(TableConfig):
+    """Configuration of GDFS."""
+
+    hidden: tuple[int, ...] = (128, 128)
+    dropout: float = Field(0.3, ge=0, lt=1)
+    small_subsets: bool = True  # half of the random subsets have at most B_max features
+    predictor_epochs: int = Field(100, ge=1)
+    round_epochs: int = Field(30, ge=1)  # most of one temperature
+    lr: float = Field(1e-3, gt=0)
+    patience: int = Field(7, ge=1)
+    weight_decay: float = Field(1e-4, ge=0)
+    batch_size: int | None = Field(None, ge=1)
+    logit_scale: float = Field(1.0, gt=0)  # scores are divided by this
+    temperature: tuple[float, float] = (2.0, 0.2)  # first and last round
+    rounds: int = Field(5, ge=1)
+    cost_weight: float = Field(1.0, ge=0)
+
+
+AUTHORS: dict[str, Any] = {
+    "preprocessing": "paper",
+    "small_subsets": False,
+    "round_epochs": 250,
+    "weight_decay": 0.0,
+    "batch_size": 128,
+    "logit_scale": 0.2,
+    "temperature": (1.0, 0.1),
+}
+
+
+def _net(shape: Shape, config: GDFSConfig, n_out: int) -> MaskedNet:
+    return MaskedNet(
+        n_columns=shape.n_columns,
+        n_features=shape.n_features,
+        n_out=n_out,
+        hidden=config.hidden,
+        dropout=config.dropout,
+    )
+
+
+def build(shape: Shape, config: GDFSConfig, members: int) -> Model:
+    predictor = _net(shape, config, shape.n_classes)
+    selector = _net(shape, config, shape.n_features)
+    return Model(
+        MLPPredictor(predictor),
+        MLPSelector(selector),
+        {"predictor": predictor, "selector": selector},
+    )
+
+
+def fit(job: Job, train: Rows, valid: Rows) -> Model:
+    """The predictor on random subsets, then both networks along trajectories."""
+    config: GDFSConfig = job.config
+    generator = torch.Generator().manual_seed(job.seed)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(job.seed)
+        model = build(job.shape, config, job.members).to(job.device)
+    predictor, selector = model.modules["predictor"], model.modules["selector"]
+    assert isinstance(predictor, MaskedNet)
+    assert isinstance(selector, MaskedNet)
+    draw = sizes_up_to(job.max_budget) if config.small_subsets else rate_uniform
+    sampler = MaskSampler(job.shape.n_features, generator, held_out=job.held_out, draw=draw)
+    model.history = fit_masked_classifier(
+        predictor,
+        train,
+        valid,
+        sampler,
+        _recipe(config, config.predictor_epochs),
+        generator=generator,
+        progress=job.progress,
+    )
+    price = price_of(job.costs, job.config, train, job.max_budget).to(job.device)
+    greedy = Greedy(
+        predictor, selector, sampler, job.max_budget, price, config.logit_scale, generator
+    )
+    model.history += greedy.fit(
+        train,
+        policy_check(model.predictor, model.selector, valid, job.max_budget, price),
+        _recipe(config, config.round_epochs),
+        np.geomspace(*config.temperature, config.rounds).tolist(),
+        job.progress,
+    )
+    return model
+
+
+def _recipe(config: GDFSConfig, epochs: int) -> Recipe:
+    return Recipe(
+        epochs=epochs,
+        lr=config.lr,
+        batch_size=config.batch_size,
+        patience=config.patience,
+        weight_decay=config.weight_decay,
+        schedule="plateau",
+        min_lr=1e-5,
+    )
+
+
+GDFS = Method(
+    "gdfs",
+    "GDFS: greedy dynamic feature selection",
+    build,
+    fit,
+    config=GDFSConfig,
+    presets={"default": {}, "authors": AUTHORS},
+    family="single model",
+)

@@ -1,0 +1,102 @@
+"""Greedy dynamic feature selection: the selector minimises the loss one purchase ahead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from hyperdfs.acquisition import NEVER
+from hyperdfs.masks import MaskSampler
+from hyperdfs.nn.mlp import MaskedNet
+from hyperdfs.training.data import Rows
+from hyperdfs.training.histories import not_for_sale
+from hyperdfs.training.loop import History, Progress
+from hyperdfs.training.losses import cross_entropy
+from hyperdfs.training.masked import Recipe, Validate, fit_masked, observe
+from hyperdfs.training.purchases import gumbel_noise
+
+
+@dataclass
+class Greedy:
+    """Stage 2 of GDFS: both networks along whole trajectories, each step by itself.
+
+    sampler : says which subsets are withheld.
+    price : (M,) extra loss for a purchase; zeros when all cost the same.
+    logit_scale : scores are divided by this; below 1 they drown the Gumbel noise.
+    """
+
+    predictor: MaskedNet
+    selector: MaskedNet
+    sampler: MaskSampler
+    max_budget: int
+    price: Tensor
+    logit_scale: float
+    generator: torch.Generator
+
+    def loss(self, rows: Rows, temperature: float) -> Tensor:
+        """Mean cross-entropy after a soft purchase from each state of a trajectory.
+
+        The purchase ``r = softmax((score + G) / T)`` is soft and the predictor sees
+        ``max(m, r)``; the trajectory goes on with an independent hard draw, through which no
+        gradient flows.
+        """
+        mask = rows.x.new_zeros(len(rows), rows.columns.n_features)
+        steps = []
+        for _ in range(self.max_budget):
+            closed = not_for_sale(rows, mask)
+            scores = self.selector(rows.x * rows.columns.expand(mask), mask) / self.logit_scale
+            scores = scores.masked_fill(closed, NEVER)
+            buys = ~closed.all(1, keepdim=True)  # a row with nothing left to buy stands still
+            soft = torch.softmax((scores + self._gumbel(scores)) / temperature, -1) * buys
+            bought = self._draw(scores) * buys
+            steps.append(self._step(rows, torch.maximum(mask, soft), mask + bought, soft))
+            mask = mask + bought
+        return torch.stack(steps).mean()
+
+    def _step(self, rows: Rows, seen: Tensor, after: Tensor, soft: Tensor) -> Tensor:
+        """Withheld subsets are recognised by the hard purchase that the soft one stands for."""
+        weight = observe(rows, after, self.sampler).weight
+        logits = self.predictor(rows.x * rows.columns.expand(seen), seen)
+        loss = cross_entropy(logits.unsqueeze(0), rows.target, weight)[0]
+        return loss + (soft @ self.price).mean()
+
+    @torch.no_grad()
+    def _draw(self, scores: Tensor) -> Tensor:
+        """One-hot draws from ``softmax(scores)``."""
+        best = (scores + self._gumbel(scores)).argmax(1, keepdim=True)
+        return torch.zeros_like(scores).scatter_(1, best, 1.0)
+
+    def _gumbel(self, like: Tensor) -> Tensor:
+        return gumbel_noise(like.shape, self.generator).to(like.device)
+
+    def fit(
+        self,
+        train: Rows,
+        validate: Validate,
+        recipe: Recipe,
+        temperatures: Sequence[float],
+        progress: Progress,
+    ) -> History:
+        """One round per temperature, each from the best weights so far."""
+        both = nn.ModuleList([self.predictor, self.selector])
+        history: History = []
+        for number, temperature in enumerate(temperatures, 1):
+
+            def loss(rows: Rows, epoch: int, temperature: float = temperature) -> Tensor:
+                return self.loss(rows, temperature)
+
+            history += fit_masked(
+                both,
+                train,
+                loss,
+                validate,
+                recipe,
+                stage=f"selector {number}/{len(temperatures)}",
+                generator=self.generator,
+                progress=progress,
+                keep_start=number > 1,
+            )
+        return history
