@@ -26,7 +26,6 @@ METHODS = {
     "sefa": "SEFA",
     "vip": "VIP",
     "aaco": "AACO",
-    "card": "Card.",
     "cardinality": "Card.",
     "ensemble": "Ensemble",
     "moe": "MoE",

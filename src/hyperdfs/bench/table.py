@@ -17,6 +17,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from hyperdfs.bench.cells import CellRecord
+from hyperdfs.bench.paper import COUNTERPARTS
 from hyperdfs.bench.table_groups import UNRANKED, Group, column_order, group_of
 from hyperdfs.errors import InputError
 
@@ -154,13 +155,13 @@ def tabulate(
     methods: Sequence[str] | None = None,
     groups: Sequence[str] | None = None,
 ) -> Results:
-    """Scores of the records; the last three keep data sets (names or kinds), labels and groups."""
+    """Scores of the records; the last three keep data sets (by tag), labels and groups."""
     if metric not in METRICS:
         raise InputError(f"--metric must be one of {', '.join(METRICS)}, got {metric!r}.")
     kept = [
         record
         for record in records
-        if (datasets is None or {record.key.dataset, record.kind} & set(datasets))
+        if (datasets is None or dataset_tags(record) & set(datasets))
         and (methods is None or record.key.label in methods)
         and (groups is None or group_of(record.method).name in groups)
     ]
@@ -176,6 +177,12 @@ def tabulate(
         name = source if len(caps[source]) == 1 or cap is None else f"{source}@{cap}"
         scores[name, label] = _score(name, cells, metric)
     return Results(metric, scores, [record for record in kept if record.status == "failed"])
+
+
+def dataset_tags(record: CellRecord) -> set[str]:
+    """What a user may call its data set: its name, or one of the groups that `bench run` knows."""
+    groups = {"tables" if record.kind == "table" else record.kind}
+    return {record.key.dataset, *groups, *(["paper"] if record.key.dataset in COUNTERPARTS else [])}
 
 
 def cell_score(record: CellRecord, metric: str) -> float | None:

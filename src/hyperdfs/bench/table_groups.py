@@ -20,20 +20,23 @@ GROUPS = (
     Group(
         "literature",
         "Literature, one model",
-        ("cwcf", "dime", "eddi", "gdfs", "invase", "repa", "sefa", "vip", "invase_oracle"),
+        ("cwcf", "dime", "eddi", "gdfs", "invase", "repa", "sefa", "vip"),
     ),
-    Group("multi", "Several models", ("aaco", "card", "cardinality", "ensemble", "moe")),
+    Group("multi", "Several models", ("aaco", "cardinality", "ensemble", "moe")),
     Group(
         "controls",
         "Controls",
-        ("constant", "random", "static", "static_mlp", "static_trees", "full", "oracle"),
+        (
+            *("constant", "random", "random_mlp", "static_mlp", "static_trees"),
+            *("full", "invase_oracle", "oracle"),
+        ),
     ),
     OTHER,
 )
 GROUP_OF = {method: group for group in GROUPS for method in group.methods}
 
 CONSTANT = "constant"
-# They know what no buyer knows, see every feature, or nothing: references, not competitors.
+# They see the whole row, know the true distribution, or nothing: references, not competitors.
 UNRANKED = frozenset({CONSTANT, "oracle", "invase_oracle", "full"})
 
 

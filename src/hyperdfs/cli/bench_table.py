@@ -39,7 +39,9 @@ def table(
     ] = "f1_macro",
     datasets: Annotated[
         str | None,
-        typer.Option(help="Only these, separated by commas; also synthetic, table, images."),
+        typer.Option(
+            help="Only these, separated by commas; also synthetic, tables, images, paper."
+        ),
     ] = None,
     methods: Annotated[
         str | None, typer.Option(help="Only these; ranks are among what is shown.")
@@ -53,7 +55,7 @@ def table(
 
     A score is the mean of the metric over 2 to 10 purchases: mean ± standard deviation over folds.
     """
-    from hyperdfs.bench.table import tabulate
+    from hyperdfs.bench.table import dataset_tags, tabulate
     from hyperdfs.bench.table_grid import grids, legend
     from hyperdfs.bench.table_groups import GROUPS
     from hyperdfs.bench.table_text import to_csv, to_latex, to_markdown
@@ -68,7 +70,7 @@ def table(
     results = tabulate(
         records,
         metric=metric,
-        datasets=chosen("--datasets", datasets, records, of=lambda r: {r.key.dataset, r.kind}),
+        datasets=chosen("--datasets", datasets, records, of=dataset_tags),
         methods=chosen("--methods", methods, records, of=lambda r: {r.key.label}),
         groups=wanted_groups,
     )
