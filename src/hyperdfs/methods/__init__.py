@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from hyperdfs.errors import InputError
 from hyperdfs.methods.base import Method, Model, Shape
+from hyperdfs.methods.controls import CONTROL_METHODS
+from hyperdfs.methods.dime import DIME
+from hyperdfs.methods.gdfs import GDFS
 from hyperdfs.methods.hyper import HYPER_METHODS
+from hyperdfs.methods.invase import INVASE_METHODS
 from hyperdfs.methods.multimodel import MULTI_MODEL_METHODS
 from hyperdfs.methods.vip import VIP
 
@@ -12,7 +16,11 @@ METHODS: dict[str, Method] = {
     method.name: method
     for method in (
         *HYPER_METHODS,
+        *CONTROL_METHODS,
+        DIME,
+        GDFS,
         VIP,
+        *INVASE_METHODS,
         *MULTI_MODEL_METHODS,
     )
 }
