@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hyperdfs.bench.cells import CellKey
 from hyperdfs.bench.choices import Choice
 from hyperdfs.bench.protocol import CellTask
+from hyperdfs.datasets.cards import is_card
 from hyperdfs.errors import DataNotFoundError, InputError
 from hyperdfs.methods import get_method, method_names
 
@@ -128,5 +129,4 @@ def _toml(path: Path) -> dict[str, Any]:
 
 def _beside(plan: Path, name: str) -> str:
     """A path in a plan is relative to the plan; a name of the catalog stays as it is."""
-    near = plan.parent / name
-    return str(near) if Path(name).suffix and near.exists() else name
+    return str(plan.parent / name) if is_card(name) else name

@@ -1,0 +1,143 @@
+"""Plans: what a file and the options of a command ask for, and which cells follow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from hyperdfs.bench.choices import Choice, choose, members
+from hyperdfs.bench.plan import QUICK_ROWS, Plan, cells, read_plan
+from hyperdfs.datasets import dataset_info, dataset_names
+from hyperdfs.errors import DataNotFoundError, InputError
+
+PLAN = """
+datasets = ["wine", "own.toml"]
+methods = ["raw", "random"]
+folds = 3
+seeds = 2
+profile = "quick"
+
+[variants.raw]
+method = "hyperdfs"
+preset = "paper"
+config = {encoder = "raw_mask"}
+
+[variants.unused]
+method = "hyperens"
+
+[slurm]
+slurm_partition = "cpu"
+"""
+
+
+@pytest.fixture
+def plan_file(tmp_path: Path) -> Path:
+    table = pd.DataFrame({"a": range(30), "b": range(30), "ill": ["no", "yes"] * 15})
+    table.to_csv(tmp_path / "own.csv", index=False)
+    (tmp_path / "own.toml").write_text('target = "ill"\nname = "mine"\n')
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN)
+    return path
+
+
+def test_the_cells_of_a_file(plan_file: Path):
+    plan = read_plan(plan_file)
+    chosen, left_out = choose(plan.datasets)
+    tasks = cells(plan, chosen)
+    assert left_out == {}
+    assert len({task.key for task in tasks}) == len(tasks) == 2 * 2 * 3 * 2
+    assert {task.key.dataset for task in tasks} == {"wine", "mine"}
+    assert {(t.key.label, t.method, t.preset) for t in tasks} == {
+        ("raw", "hyperdfs", "paper"),
+        ("random", "random", "default"),
+    }
+    [raw, *_] = [task for task in tasks if task.key.label == "raw"]
+    assert raw.config()["encoder"] == "raw_mask"
+    assert {task.n_folds for task in tasks} == {3}
+    [own, *_] = [task.source for task in tasks if task.key.dataset == "mine"]
+    assert Path(own).is_absolute()  # workers may run in another folder
+    # Stopped early, every method has been run on every data set.
+    assert {(t.key.fold, t.key.seed) for t in tasks[:4]} == {(0, 0)}
+    assert plan.slurm == {"slurm_partition": "cpu"}
+
+
+def test_options_replace_what_the_file_says(plan_file: Path):
+    plan = read_plan(plan_file, methods=("unused",), datasets=("cube",), folds=2, seeds=None)
+    assert list(plan.rows_of()) == ["unused"]
+    assert (plan.datasets, plan.folds, plan.seeds) == (("cube",), 2, 2)
+
+
+def test_without_methods_all_variants_are_meant():
+    plan = Plan(datasets=("wine",), variants={"a": {"method": "random"}, "b": {"method": "random"}})
+    assert list(plan.rows_of()) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("datasets = [", "is no TOML file"),
+        ("methods = ['random']", "at least one data set"),
+        ("datasets = ['wine']", "at least one method"),
+        ("datasets = ['wine']\nmethods = ['nothing']", "methods must be among .*, got 'nothing'"),
+        ("datasets = ['wine']\nfolds = 1", "'folds' cannot be 1"),
+        ("datasets = ['wine']\nfold = 3", "'fold' cannot be 3"),
+        ("datasets = ['wine']\n[variants.a]\nmethod = 'random'\npreset = 'x'", "preset must be"),
+        ("datasets = ['wine']\n[variants.a]\nmethod = 'x'", "method must be one of"),
+        ("datasets = ['wine']\n[variants.a]\nmethod = 'random'\nconfig = {x = 1}", "no field 'x'"),
+        ("datasets = ['wine']\n[variants.'a/b']\nmethod = 'random'", "letters, digits"),
+        ("datasets = ['wine']\n[variants.'..']\nmethod = 'random'", "letters, digits"),
+    ],
+)
+def test_mistakes_in_a_plan_are_told_before_anything_runs(tmp_path: Path, text: str, message: str):
+    path = tmp_path / "plan.toml"
+    path.write_text(text)
+    with pytest.raises(InputError, match=message):
+        read_plan(path).rows_of()
+
+
+def test_a_plan_that_is_not_there(tmp_path: Path):
+    with pytest.raises(DataNotFoundError, match="There is no plan"):
+        read_plan(tmp_path / "none.toml")
+
+
+@pytest.mark.parametrize(
+    ("profile", "n_rows", "cap"),
+    [
+        ("full", 10**6, None),
+        ("quick", QUICK_ROWS, None),
+        ("quick", QUICK_ROWS + 1, QUICK_ROWS),
+    ],
+)
+def test_only_large_sets_are_capped(profile: str, n_rows: int, cap: int | None):
+    plan = Plan(datasets=("big",), methods=("random",), profile=profile)
+    tasks = cells(plan, [Choice("big", "big", n_rows)])
+    assert {task.key.max_rows for task in tasks} == {cap}
+
+
+def test_groups_mean_what_is_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("HYPERDFS_DATA", str(tmp_path))
+    chosen, left_out = choose(["tables", "synthetic"])
+    names = {choice.name for choice in chosen}
+    assert {"wine", "synpairs", "cube"} <= names
+    assert names | set(left_out) == {*members("tables"), *members("synthetic")}
+    for name in left_out:
+        assert not dataset_info(name).at_hand
+    # One that is named as well must be had.
+    assert "wine" in {choice.name for choice in choose(["wine", "tables"])[0]}
+
+
+def test_the_paper_is_a_group_of_known_names():
+    assert {"synpairs", "cube", "wine", "bank"} <= set(members("paper")) <= set(dataset_names())
+
+
+def test_a_wrong_name_and_two_of_one_name(plan_file: Path, tmp_path: Path):
+    with pytest.raises(InputError, match="did you mean wine"):
+        choose(["wien"])
+    other = tmp_path / "other"
+    other.mkdir()
+    for name in ("own.csv", "own.toml"):
+        (other / name).write_bytes((tmp_path / name).read_bytes())
+    with pytest.raises(InputError, match="must not share a name, got 'mine'"):
+        choose([str(tmp_path / "own.toml"), str(other / "own.toml")])
