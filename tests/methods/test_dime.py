@@ -8,7 +8,7 @@ import torch
 
 from hyperdfs import DFSClassifier
 from hyperdfs.masks import ColumnMap, MaskSampler
-from hyperdfs.methods.dime import relative_costs
+from hyperdfs.methods.dime import prices
 from hyperdfs.nn.value import ValueNet
 from hyperdfs.selectors.value import ValueSelector
 from hyperdfs.training.data import Rows, make_rows, shuffled_batches
@@ -101,10 +101,10 @@ def test_a_dear_feature_must_be_worth_its_price() -> None:
     best = int(free.argmax())
     costs = np.ones(3)
     costs[best] = 50.0
-    net.price.copy_(relative_costs(costs))
+    net.price.copy_(prices(costs))
     assert int(ValueSelector(net).scores(nothing, nothing).argmax()) != best
 
 
 def test_equal_costs_are_one() -> None:
-    assert torch.equal(relative_costs(np.full(7, 0.1)), torch.ones(7))
-    assert (relative_costs(np.array([0.0, 1.0])) > 0).all()
+    assert torch.equal(prices(np.full(7, 0.1)), torch.ones(7))
+    assert (prices(np.array([0.0, 1.0])) > 0).all()

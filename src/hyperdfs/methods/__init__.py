@@ -10,6 +10,7 @@ from hyperdfs.methods.gdfs import GDFS
 from hyperdfs.methods.hyper import HYPER_METHODS
 from hyperdfs.methods.invase import INVASE_METHODS
 from hyperdfs.methods.multimodel import MULTI_MODEL_METHODS
+from hyperdfs.methods.repa import REPA
 from hyperdfs.methods.vip import VIP
 
 METHODS: dict[str, Method] = {
@@ -19,6 +20,7 @@ METHODS: dict[str, Method] = {
         *CONTROL_METHODS,
         DIME,
         GDFS,
+        REPA,
         VIP,
         *INVASE_METHODS,
         *MULTI_MODEL_METHODS,

@@ -19,6 +19,7 @@ from hyperdfs.training.data import Rows
 from hyperdfs.training.dime import ValueSteps
 from hyperdfs.training.histories import policy_check
 from hyperdfs.training.masked import Recipe, fit_masked_classifier
+from hyperdfs.training.orders import relative_costs
 
 CHEAPEST = 1e-3  # of the mean cost: what is free is bought first, but in the order of its value
 
@@ -61,11 +62,9 @@ def build(shape: Shape, config: DIMEConfig, members: int) -> Model:
     return Model(MLPPredictor(net), ValueSelector(net), {"model": net})
 
 
-def relative_costs(costs: np.ndarray) -> Tensor:
-    """Costs over their mean, for a gain per unit of cost; all 1 when all are equal."""
-    if np.ptp(costs) == 0:
-        return torch.ones(len(costs))
-    return torch.tensor(np.maximum(costs / costs.mean(), CHEAPEST), dtype=torch.float32)
+def prices(costs: np.ndarray) -> Tensor:
+    """Relative costs, for a gain per unit of cost; all 1 when all are equal."""
+    return torch.tensor(np.maximum(relative_costs(costs), CHEAPEST), dtype=torch.float32)
 
 
 def fit(job: Job, train: Rows, valid: Rows) -> Model:
@@ -77,7 +76,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
         model = build(job.shape, config, job.members).to(job.device)
     net = model.modules["model"]
     assert isinstance(net, ValueNet)
-    net.price.copy_(relative_costs(job.costs))
+    net.price.copy_(prices(job.costs))
     draw = sizes_up_to(job.max_budget) if config.small_subsets else rate_uniform
     sampler = MaskSampler(job.shape.n_features, generator, held_out=job.held_out, draw=draw)
     model.history = fit_masked_classifier(
