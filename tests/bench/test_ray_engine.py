@@ -19,7 +19,7 @@ from hyperdfs.bench.engines import make_engine
 from hyperdfs.bench.runner import prepare, run
 
 TASKS = [task_of(label=label, n_folds=3) for label in ("a", "b")]
-PATIENCE = 120.0
+PATIENCE = 300.0
 
 
 @pytest.fixture(scope="module")

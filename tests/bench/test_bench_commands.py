@@ -1,0 +1,183 @@
+"""`hyperdfs bench` as a user runs it, kills it, interrupts it and runs it again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from bench_cells import InlineEngine, same_cells
+from hyperdfs.bench.cells import cell_paths, read_records
+from hyperdfs.bench.choices import choose
+from hyperdfs.bench.plan import cells, read_plan
+from hyperdfs.bench.runner import run
+from hyperdfs.cli.app import main
+
+COMMAND = [sys.executable, "-c", "import sys; from hyperdfs.cli.app import main; sys.exit(main())"]
+PLAN = """
+datasets = ["wine"]
+folds = 4
+
+[variants.tiny]
+method = "hyperdfs"
+config = {stage1_epochs = 3, stage2_epochs = 2, teacher_weight = 0.0, primary = [8]}
+"""
+PATIENCE = 300.0
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Path:
+    path = tmp_path / "plan.toml"
+    path.write_text(PLAN)
+    return path
+
+
+@pytest.fixture
+def hopeless(tmp_path: Path) -> Path:
+    """Four rows cannot be parted into three stratified folds."""
+    pd.DataFrame({"a": [1, 2, 3, 4], "ill": [0, 1, 0, 1]}).to_csv(tmp_path / "few.csv", index=False)
+    card = tmp_path / "few.toml"
+    card.write_text('target = "ill"\n')
+    return card
+
+
+def start(*args: object) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
+    return subprocess.Popen(
+        [*COMMAND, "bench", "run", *map(str, args)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+
+
+def when_stored(store: Path, n_cells: int) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while len(cell_paths(store)) < n_cells:
+        assert time.monotonic() < deadline, "no cell came"
+        time.sleep(0.01)
+
+
+def test_killed_then_interrupted_then_finished(plan: Path, tmp_path: Path):
+    store = tmp_path / "store"
+    args = ("--plan", plan, "--out", store, "--jobs", 1)
+
+    killed = start(*args)
+    when_stored(store, 1)
+    killed.kill()
+    killed.communicate()
+    kept = {path: path.read_bytes() for path in cell_paths(store)}
+    assert 1 <= len(kept) < 4
+    assert all(record.status == "done" for record in read_records(store))
+
+    interrupted = start(*args)
+    when_stored(store, len(kept) + 1)
+    os.killpg(interrupted.pid, signal.SIGINT)  # as a terminal does: to all of them
+    out, errors = interrupted.communicate()
+    assert interrupted.returncode == 130
+    assert errors == "hyperdfs: interrupted\n"
+    assert f"{len(kept)} stored" in out
+
+    last = start(*args)
+    out, errors = last.communicate()
+    assert (last.returncode, errors) == (0, "")
+    assert "4 cells done, 0 failed." in out
+    assert {path: path.read_bytes() for path in kept} == kept
+
+    wanted = read_plan(plan)
+    list(run(tmp_path / "inline", cells(wanted, choose(wanted.datasets)[0]), InlineEngine()))
+    same_cells(store, tmp_path / "inline")
+    assert not list(store.rglob("*.part"))
+
+
+def test_failures_are_told_kept_and_retried(
+    hopeless: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    store = tmp_path / "store"
+    args = ["bench", "run", "--methods", "random", "--datasets", str(hopeless), "--folds", "3"]
+    args += ["--out", str(store), "--jobs", "1"]
+    assert main(args) == 1
+    text = capsys.readouterr().out
+    assert "[1/3] few  random  fold 0  failed: ValueError: n_splits=3 cannot be greater" in text
+    assert "0 cells done, 3 failed." in text
+    before = [path.stat().st_mtime_ns for path in cell_paths(store)]
+
+    assert main(args) == 1
+    assert "3 failed before (--retry-failed runs them again), 0 to run" in capsys.readouterr().out
+    assert [path.stat().st_mtime_ns for path in cell_paths(store)] == before
+
+    assert main(["bench", "status", "--out", str(store)]) == 0
+    assert "Failed: few  random  fold 2: ValueError: n_splits=3" in capsys.readouterr().out
+
+    assert main([*args, "--retry-failed"]) == 1
+    assert "3 to run" in capsys.readouterr().out
+    assert [path.stat().st_mtime_ns for path in cell_paths(store)] != before
+
+
+def test_a_card_runs_is_shown_and_is_slimmed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], table_csv: Path
+):
+    card = table_csv.with_suffix(".toml")
+    card.write_text('target = "risk"\ndrop = ["id"]\n[groups]\nbp = ["systolic", "diastolic"]\n')
+    store, thin = tmp_path / "store", tmp_path / "thin"
+    (tmp_path / "plan.toml").write_text(PLAN)
+    args = ["--plan", str(tmp_path / "plan.toml"), "--datasets", str(card), "--folds", "2"]
+    assert main(["bench", "run", *args, "--out", str(store)]) == 0
+    assert "clinic  tiny  fold 0  AUAC-F1" in capsys.readouterr().out
+    [record, _] = read_records(store)
+    assert (record.key.dataset, record.budget, record.n_folds) == ("clinic", 6, 2)
+    assert "bp" in record.feature_names
+
+    assert main(["bench", "status", "--out", str(store), "--watch"]) == 0
+    assert "Time left: none" in capsys.readouterr().out
+    assert main(["bench", "status", "--out", str(store), "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert (content["done"], content["failed"], content["seconds_left"]) == (2, 0, 0.0)
+
+    assert main(["bench", "slim", "--out", str(store), "--to", str(thin)]) == 0
+    assert "2 cells copied" in capsys.readouterr().out
+    assert main(["bench", "table", "--out", str(thin), "--format", "csv"]) == 0
+    assert "clinic,tiny," in capsys.readouterr().out
+
+    # The same label with another setting does not get into the same store.
+    (tmp_path / "plan.toml").write_text(PLAN.replace("stage1_epochs = 3", "stage1_epochs = 4"))
+    assert main(["bench", "run", *args, "--out", str(store)]) == 2
+    assert "was run with stage1_epochs=3 and the plan says 4" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["run", "--methods", "random"], "Missing option '--out'"),
+        (["run", "--out", "x", "--methods", "random"], "at least one data set"),
+        (["run", "--out", "x", "--datasets", "wine"], "at least one method"),
+        (["run", "--out", "x", "--methods", "a", "--datasets", "wine"], "got 'a'"),
+        (["run", "--out", "x", "--methods", "random", "--datasets", "vine"], "did you mean wine"),
+        (["run", "--out", "x", "--plan", "none.toml"], "There is no plan none.toml"),
+        (["status", "--out", "none"], "There is no folder none"),
+        (["status", "--out", ".", "--watch", "--json"], "choose one"),
+        (["slim", "--out", "none", "--to", "x"], "There are no cells in none"),
+    ],
+)
+def test_mistakes_are_one_line(
+    args: list[str],
+    message: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(["bench", *args]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert message in error
+    assert list(tmp_path.iterdir()) == []
