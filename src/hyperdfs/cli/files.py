@@ -4,86 +4,13 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
+from hyperdfs.datasets.table_files import need_columns, need_file, read_table, split_target
+from hyperdfs.errors import InputError
 
-from hyperdfs.errors import DataNotFoundError, InputError, MissingExtraError
-from hyperdfs.features import suggest
-
-SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
-PARQUET = (".parquet", ".pq")
-MOST_CLASSES = 100
-
-
-def read_table(path: Path) -> pd.DataFrame:
-    """A CSV, TSV or Parquet file, told by its suffix (``.gz`` may follow the first two)."""
-    _need_file(path, "A table")
-    suffix = Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
-    if suffix in PARQUET:
-        return _read_parquet(path)
-    if suffix not in SEPARATORS:
-        raise InputError(
-            f"A table must be a .csv, .tsv or .parquet file, got {path.name}; rename or convert it."
-        )
-    try:
-        table = pd.read_csv(path, sep=SEPARATORS[suffix], skipinitialspace=True)
-    except (ValueError, OSError) as error:  # pandas' parser errors and bad encodings are these
-        raise InputError(f"{path} cannot be read as a table: {error}.") from None
-    if table.empty:
-        raise InputError(f"A table needs rows and columns, {path} has none.")
-    return table
-
-
-def _read_parquet(path: Path) -> pd.DataFrame:
-    try:
-        return pd.read_parquet(path)
-    except ImportError:
-        raise MissingExtraError(
-            "Reading Parquet needs pyarrow; install hyperdfs[parquet] or convert the file to CSV."
-        ) from None
-    except (ValueError, OSError) as error:
-        raise InputError(f"{path} cannot be read as Parquet: {error}.") from None
-
-
-def split_target(table: pd.DataFrame, target: str) -> tuple[pd.DataFrame, np.ndarray, int]:
-    """Features, labels, and how many rows were left out because they have no label."""
-    need_columns(table, [target])
-    known = table[target].notna()
-    if not known.any():
-        raise InputError(f"Column {target!r} must hold labels, all its cells are empty.")
-    return (
-        table[known].drop(columns=target),
-        labels_of(table.loc[known, target]),
-        int((~known).sum()),
-    )
-
-
-def labels_of(column: pd.Series) -> np.ndarray:
-    """Class labels as integers, booleans or text."""
-    if pd.api.types.is_bool_dtype(column):
-        return column.to_numpy(bool)
-    if pd.api.types.is_numeric_dtype(column):
-        values = column.to_numpy(float)
-        if (values == np.round(values)).all():
-            return values.astype(np.int64)
-        if len(np.unique(values)) > MOST_CLASSES:
-            raise InputError(
-                f"Column {column.name!r} must hold classes, got {len(np.unique(values))} different "
-                "decimal numbers; cut them into classes first."
-            )
-    return column.astype(str).to_numpy(str)
-
-
-def need_columns(table: pd.DataFrame, names: Iterable[str]) -> None:
-    for name in names:
-        if name not in table.columns:
-            raise InputError(
-                f"The table has no column {name!r}; {suggest(name, list(table.columns))}"
-            )
+__all__ = ["need_columns", "read_costs", "read_groups", "read_table", "split_target"]
 
 
 def read_costs(path: Path) -> dict[str, float]:
@@ -113,7 +40,7 @@ def read_groups(path: Path) -> dict[str, list[str]]:
 
 
 def _read_mapping(path: Path, what: str) -> dict[str, Any]:
-    _need_file(path, what)
+    need_file(path, what)
     readers = {".json": json.loads, ".toml": tomllib.loads}
     if path.suffix.lower() not in readers:
         raise InputError(f"{what} must come from a .json or .toml file, got {path.name}.")
@@ -126,8 +53,3 @@ def _read_mapping(path: Path, what: str) -> dict[str, Any]:
             f"{what} must be a mapping by name, {path} holds {type(content).__name__}."
         )
     return content
-
-
-def _need_file(path: Path, what: str) -> None:
-    if not path.is_file():
-        raise DataNotFoundError(f"{what} must be a file, there is none at {path}; check the path.")
