@@ -5,8 +5,10 @@ from __future__ import annotations
 import difflib
 from dataclasses import replace
 from numbers import Integral
+from pathlib import Path
 
 from hyperdfs.datasets.base import Dataset, DatasetInfo
+from hyperdfs.datasets.cards import is_card, load_card
 from hyperdfs.datasets.images import PATCH_SETS
 from hyperdfs.datasets.more_tables import MORE_TABLES
 from hyperdfs.datasets.synthetic import SYNTHETIC
@@ -20,7 +22,7 @@ CATALOG: dict[str, DatasetInfo] = {
 
 
 def dataset_names(kind: str | None = None) -> list[str]:
-    """Names in the catalog, in its order; ``kind`` keeps "synthetic" or "table" ones.
+    """Names in the catalog, in its order; ``kind`` keeps "synthetic", "table" or "images".
 
     >>> dataset_names("synthetic")[:3]
     ['synpairs', 'proxysub', 'cube']
@@ -47,10 +49,11 @@ def dataset_info(name: str) -> DatasetInfo:
 
 
 def load_dataset(
-    name: str, seed: int = 0, n_samples: int = 10_000, *, costs: str | None = None
+    name: str | Path, seed: int = 0, n_samples: int = 10_000, *, costs: str | None = None
 ) -> Dataset:
-    """Load or generate a data set.
+    """Load or generate a data set of the catalog, or read a table that has a card.
 
+    A path such as "clinic.toml", or "clinic.csv" with that card beside it, is a table of one's own.
     ``seed`` and ``n_samples`` steer the synthetic generators; real data have their own rows and
     ignore them. Every feature costs 1, as in the paper, unless ``costs="published"`` asks for the
     prices of `DatasetInfo.cost_sheet`.
@@ -58,7 +61,9 @@ def load_dataset(
     >>> load_dataset("synpairs", n_samples=100).X.shape
     (100, 12)
     """
-    info = dataset_info(name)
+    if is_card(name):
+        return _own_table(Path(name), costs)
+    info = dataset_info(str(name))
     if not _is_integer(n_samples) or n_samples < 1:
         raise InputError(f"n_samples must be a positive integer, got n_samples={n_samples!r}")
     if not _is_integer(seed) or seed < 0:
@@ -81,6 +86,20 @@ def load_dataset(
         description=info.description,
         n_train=raw.n_train,
     )
+
+
+def _own_table(path: Path, costs: str | None) -> Dataset:
+    if costs is not None:
+        raise InputError(
+            f"the prices of a table of your own stand in its card, got costs={costs!r}"
+        )
+    data = load_card(path)
+    if data.name in CATALOG:
+        raise InputError(
+            f"the catalog has a data set {data.name!r}; give yours another name in its card, "
+            f'e.g. name = "my_{data.name}"'
+        )
+    return data
 
 
 def _priced(features: FeatureSpace, info: DatasetInfo, costs: str) -> FeatureSpace:

@@ -126,6 +126,7 @@ def _download(file: DataFile, folder: Path) -> Path:
     """Fetch into the cache; a zip is emptied of this one file and not kept."""
     import pooch
 
+    pooch.get_logger().setLevel("WARNING")  # the bar says enough
     path = folder / file.name
     with tempfile.TemporaryDirectory(dir=_made(folder), prefix=".") as scratch, _Bar() as bar:
         member = pooch.Unzip() if file.archive else None

@@ -1,0 +1,177 @@
+"""A user's own table: what a card says, what comes out, and what is wrong with it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from hyperdfs.cli.app import main
+from hyperdfs.datasets import load_dataset
+from hyperdfs.errors import DataNotFoundError, HyperDFSError, InputError
+
+CARD = """
+name = "clinic-2024"
+target = "risk"
+drop = ["id"]
+categorical = ["ward"]
+description = "a made-up clinic"
+licence = "CC0"
+source = "nowhere"
+
+[groups]
+pressure = ["systolic", "diastolic"]
+
+[costs]
+age = 0
+ward = 1
+pressure = 2.5
+"""
+
+
+def clinic() -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "id": range(6),
+            "age": [50, 61, None, 47, 55, 38],
+            "ward": [3, 1, None, 3, 1, 2],
+            "systolic": [120, 140, 135, 118, 160, 125],
+            "diastolic": [80, 90, 85, 79, 99, 82],
+            "risk": ["low", "high", "high", "low", None, "low"],
+        }
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    clinic().to_csv(tmp_path / "clinic.csv", index=False)
+    (tmp_path / "clinic.toml").write_text(CARD)
+    return tmp_path
+
+
+def test_everything_on_the_card_arrives(folder: Path) -> None:
+    data = load_dataset(str(folder / "clinic.toml"))
+    assert data.name == "clinic-2024"
+    assert data.class_names == ("high", "low")
+    assert data.y.tolist() == [1, 0, 0, 1, 1]  # the row without a label is left out
+    assert list(data.X.columns) == ["age", "ward", "systolic", "diastolic"]
+    assert data.X["ward"].fillna("-").tolist() == ["3", "1", "-", "3", "2"]
+    assert data.features.names == ("age", "ward", "pressure")
+    assert data.costs.tolist() == [0.0, 1.0, 2.5]
+    assert (data.kind, data.oracle, data.n_train) == ("table", None, None)
+    assert (data.description, data.licence, data.source) == ("a made-up clinic", "CC0", "nowhere")
+
+
+@pytest.mark.parametrize("end", [".csv", ".csv.gz", ".tsv", ".parquet"])
+def test_every_format_gives_the_same_data_set(end: str, folder: Path) -> None:
+    expected = load_dataset(folder / "clinic.toml")
+    (folder / "clinic.csv").unlink()
+    path = folder / f"clinic{end}"
+    if end == ".parquet":
+        clinic().to_parquet(path)
+    else:
+        clinic().to_csv(path, index=False, sep="\t" if end == ".tsv" else ",")
+    for name in (path, folder / "clinic.toml"):
+        assert load_dataset(name).fingerprint == expected.fingerprint
+
+
+def test_the_card_may_lie_elsewhere(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "cards").mkdir()
+    card = tmp_path / "cards" / "other.toml"
+    card.write_text('target = "risk"\nfile = "../clinic.csv"\ndrop = ["id"]')
+    data = load_dataset(card)
+    assert data.name == "other"
+    assert data.costs.tolist() == [1.0] * 4
+
+
+@pytest.mark.parametrize(
+    ("labels", "names"),
+    [
+        ([2, 10, 2, 10, 2, 10], ("2", "10")),
+        ([1.0, 0.0, None, 1.0, 0.0, 1.0], ("0", "1")),
+        ([True, False, True, False, True, True], ("False", "True")),
+        (["b", "a", "c", "a", "b", "c"], ("a", "b", "c")),
+    ],
+)
+def test_labels_of_any_type(labels: list[object], names: tuple[str, ...], folder: Path) -> None:
+    clinic().assign(risk=pd.Series(labels)).to_csv(folder / "clinic.csv", index=False)
+    data = load_dataset(folder / "clinic.csv")
+    assert data.class_names == names
+    kept = [label for label in labels if label is not None]
+    decoded = [data.class_names[code] for code in data.y]
+    assert decoded == [f"{x:g}" if isinstance(x, float) else str(x) for x in kept]
+
+
+def test_words_for_missing_values(folder: Path) -> None:
+    table = clinic().assign(note=["None", "NA", "?", "x", "x", "x"])
+    table.to_csv(folder / "clinic.csv", index=False)
+    card = 'target = "risk"\n'
+    (folder / "clinic.toml").write_text(card)
+    assert load_dataset(folder / "clinic.csv").X["note"].isna().sum() == 2
+    (folder / "clinic.toml").write_text(card + 'missing = ["", "?"]\n')
+    data = load_dataset(folder / "clinic.csv")
+    assert data.X["note"].fillna("-").tolist() == ["None", "NA", "-", "x", "x"]
+    assert data.X["age"].dtype == np.float64
+
+
+def put(text: str) -> Callable[[Path], None]:
+    return lambda folder: (folder / "clinic.toml").write_text(text) and None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (put('targt = "risk"'), r"no key 'targt'; did you mean 'target'"),
+        (put('name = "x"'), r"key 'target' is wrong: Field required"),
+        (put("target = 3"), r"key 'target' is wrong"),
+        (put('target = "risc"'), r"no column 'risc'; did you mean 'risk'"),
+        (put('target = "risk"\ndrop = ["Id"]'), r"no column 'Id'; choose from 'id'"),
+        (put('target = "risk"\ndrop = ["risk"]'), r"'risk' cannot be dropped"),
+        (put('target = "risk"\ncategorical = ["w"]'), r"no column 'w'"),
+        (put('target = "risk"\n[groups]\np = ["systol"]'), r"'systol'.*did you mean 'systolic'"),
+        (put('target = "risk"\n[groups]\np = "age"'), r"key 'groups.p' is wrong"),
+        (put('target = "risk"\n[costs]\nage = 1'), r"every feature needs a cost"),
+        (put('target = "risk"\n[costs]\nage = "much"'), r"key 'costs.age' is wrong"),
+        (put('target = "risk"\nname = "a/b"'), r"key 'name' is wrong"),
+        (put('target = "risk"\nname = "heart"'), r"catalog has a data set 'heart'.*\"my_heart\""),
+        (put('target = "risk"\nfile = "gone.csv"'), r"none at .*gone.csv"),
+        (put("target = "), r"cannot be read as TOML"),
+        (lambda folder: (folder / "clinic.csv").unlink(), r"no clinic.csv, .tsv or .parquet"),
+        (lambda folder: (folder / "clinic.toml").unlink(), r"needs a card, there is none at"),
+        (
+            lambda folder: clinic().assign(risk="low").to_csv(folder / "clinic.csv"),
+            r"two classes or more",
+        ),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_sentence(
+    change: Callable[[Path], None], message: str, folder: Path
+) -> None:
+    change(folder)
+    with pytest.raises(HyperDFSError, match=message) as error:
+        load_dataset(folder / "clinic.toml")
+    assert "\n" not in str(error.value)
+
+
+def test_prices_of_an_own_table_stand_in_its_card(folder: Path) -> None:
+    with pytest.raises(InputError, match="stand in its card"):
+        load_dataset(folder / "clinic.toml", costs="published")
+
+
+def test_a_table_without_card(folder: Path) -> None:
+    with pytest.raises(DataNotFoundError, match=r"none at .*rows.toml; write one"):
+        load_dataset(folder / "rows.csv")
+
+
+def test_the_command_shows_what_was_found(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["datasets", str(folder / "clinic.csv"), "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content["class_counts"] == {"high": 2, "low": 3}
+    assert content["groups"] == {"pressure": ["systolic", "diastolic"]}
+    assert content["missing_cells"] == 2
+    assert main(["datasets", str(folder / "clinic.csv")]) == 0
+    assert "pressure: systolic, diastolic" in capsys.readouterr().out
