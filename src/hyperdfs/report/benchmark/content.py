@@ -127,5 +127,7 @@ class BenchmarkReport:
     settings: Mapping[str, str]
     commands: Sequence[str]
 
-    def method(self, label: str) -> Method:
-        return next(method for method in self.methods if method.label == label)
+    def drawn(self, group: str) -> list[Method]:
+        """The methods of a group that have a curve somewhere."""
+        labels = {label for view in self.datasets for label in view.curves}
+        return [m for m in self.methods if m.stroke == group and m.label in labels]

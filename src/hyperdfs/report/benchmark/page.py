@@ -23,17 +23,16 @@ from hyperdfs.report.page import templates
 def render(report: BenchmarkReport) -> str:
     """The page as text: no script, nothing to load."""
     pictures = Pictures(report)
-    return (
-        templates()
-        .get_template("benchmark/page.html.j2")
-        .render(
-            report=report,
-            draw=pictures,
-            level=heat_level,
-            spans=column_spans,
-            percent=percent,
-            p_value=p_value,
-        )
+    anchors = {view.name: view.anchor for view in report.datasets}
+    template = templates().get_template("benchmark/page.html.j2")
+    return template.render(
+        report=report,
+        draw=pictures,
+        anchors=anchors,
+        spans=column_spans,
+        level=heat_level,
+        percent=percent,
+        p_value=p_value,
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from hyperdfs.bench.cells import CellRecord, read_arrays
 from hyperdfs.bench.table import Results
+from hyperdfs.bench.table_groups import CONSTANT
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,12 @@ class Store:
     cells: dict[tuple[str, str], list[CellRecord]]
 
     def of(self, dataset: str) -> dict[str, list[CellRecord]]:
-        """The cells of a data set by label, in the order of the tables."""
+        """The cells of a data set by label, in the order of the tables.
+
+        The constant prediction, which buys anything, is left out if there is something else.
+        """
         labels = [label for label in self.results.labels if (dataset, label) in self.cells]
+        labels = [label for label in labels if label != CONSTANT] or labels
         return {label: self.cells[dataset, label] for label in labels}
 
     def purchases(self, dataset: str, label: str) -> Purchases:

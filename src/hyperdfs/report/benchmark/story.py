@@ -16,6 +16,7 @@ from hyperdfs.bench.statistics import (
 )
 from hyperdfs.bench.table import Results, averages
 from hyperdfs.report.benchmark.content import Tests
+from hyperdfs.report.benchmark.svg import seconds
 
 PREFERRED = ("hyperdfs", "hyperens")
 
@@ -49,35 +50,55 @@ def significance(results: Results, reference: str) -> Tests:
 
 def headline(results: Results, tests: Tests) -> list[str]:
     """Three sentences at most; each holds whatever the numbers are."""
+    return [
+        sentence for sentence in (_leaders(results), _winners(results), _verdict(tests)) if sentence
+    ]
+
+
+def _leaders(results: Results) -> str:
     means = averages(results)
-    sentences = []
-    if len(means.rank) > 1:
-        best = min(means.rank, key=lambda label: (means.rank[label], -means.mean[label]))
-        top = max(means.mean, key=lambda label: means.mean[label])
-        where = f"over {_count(len(means.datasets), 'data set')}"
-        if best == top:
-            sentences.append(
-                f"{best} has the best mean AUAC-F1 ({means.mean[best]:.1f} %) and the best mean "
-                f"rank ({means.rank[best]:.2f} of {len(means.rank)}) {where}."
-            )
-        else:
-            sentences.append(
-                f"{top} has the best mean AUAC-F1 ({means.mean[top]:.1f} %) and {best} the best "
-                f"mean rank ({means.rank[best]:.2f} of {len(means.rank)}) {where}."
-            )
+    if len(means.rank) < 2:
+        return ""
+    top = max(means.mean, key=lambda label: means.mean[label])
+    least = min(means.rank.values())
+    best = [label for label, rank in means.rank.items() if rank == least]
+    where = f"over {_count(len(means.datasets), 'data set')}"
+    score, place = f"({means.mean[top]:.1f} %)", f"({least:.2f} of {len(means.rank)})"
+    if best == [top]:
+        return f"{top} has the best mean AUAC-F1 {score} and the best mean rank {place} {where}."
+    have = "has" if len(best) == 1 else "share"
+    return (
+        f"{top} has the best mean AUAC-F1 {score}; {_and(best)} {have} the best mean rank {place} "
+        f"{where}."
+    )
+
+
+def _winners(results: Results) -> str:
     wins = winners(results)
-    if wins:
-        label, count = wins.most_common(1)[0]
-        total = sum(1 for d in results.datasets if _rivals(results, d) > 1)
-        sentences.append(f"{label} is ahead on {count} of {_count(total, 'data set')}.")
-    if tests.comparisons:
-        behind = [c for c in tests.comparisons if c.significant and c.difference > 0]
-        ahead = [c for c in tests.comparisons if c.significant and c.difference < 0]
-        n = len(tests.comparisons)
-        text = f"{tests.reference} is significantly better than {len(behind)} of {n} other methods"
-        text += f" and significantly worse than {len(ahead)}" if ahead else ""
-        sentences.append(f"{text} (Wilcoxon over data sets, Holm-corrected).")
-    return sentences
+    if not wins:
+        return ""
+    most = max(wins.values())
+    ahead = [label for label in results.labels if wins[label] == most]
+    total = sum(_rivals(results, dataset) > 1 for dataset in results.datasets)
+    verb = "is" if len(ahead) == 1 else "are each"
+    return f"{_and(ahead)} {verb} ahead on {most} of {_count(total, 'data set')}."
+
+
+def _verdict(tests: Tests) -> str:
+    if not tests.comparisons:
+        return ""
+    if tests.wilcoxon_note:
+        return (
+            f"{_count(tests.n_datasets, 'data set')} cannot show that a difference is no accident."
+        )
+    better = sum(c.significant and c.difference > 0 for c in tests.comparisons)
+    worse = sum(c.significant and c.difference < 0 for c in tests.comparisons)
+    others = _count(len(tests.comparisons), "other method")
+    also = f" and worse than {worse}" if worse else ""
+    return (
+        f"{tests.reference} is significantly better than {better} of {others}{also} "
+        "(Wilcoxon over data sets, Holm-corrected)."
+    )
 
 
 def winners(results: Results) -> Counter[str]:
@@ -99,12 +120,12 @@ def _rivals(results: Results, dataset: str) -> int:
 def facts(results: Results, records: Sequence[CellRecord]) -> dict[str, str]:
     """The size of the benchmark in a few figures."""
     done = [record for record in records if record.status == "done"]
-    hours = sum(record.seconds.fit_cpu + record.seconds.acquire_cpu for record in done) / 3600
+    spent = sum(record.seconds.fit_cpu + record.seconds.acquire_cpu for record in done)
     return {
         "methods": str(len(results.labels)),
         "data sets": str(len(results.datasets)),
         "fits": f"{len(done):,}",
-        "processor hours": f"{hours:.1f}" if hours < 100 else f"{hours:.0f}",
+        "of processor time": seconds(spent),
         "failed": str(len(records) - len(done)),
     }
 
@@ -136,3 +157,7 @@ def _listed(values: set[str]) -> str:
 
 def _count(n: int, what: str) -> str:
     return f"{n} {what}{'s' if n != 1 else ''}"
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

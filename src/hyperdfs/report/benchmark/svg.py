@@ -11,8 +11,8 @@ from hyperdfs.bench.curves import Band, FitTime
 from hyperdfs.bench.statistics import Friedman
 from hyperdfs.report.benchmark.content import Method
 
-LEFT, RIGHT, TOP, BOTTOM = 40, 10, 10, 38
-WIDTH, HEIGHT = 460, 300
+LEFT, RIGHT, TOP, BOTTOM = 44, 10, 26, 38
+WIDTH, HEIGHT = 460, 310
 LEVELS = 10  # of a heat map
 # What a logarithmic axis may be labelled with: seconds up to ten days, and numbers of rows.
 DURATIONS = (0.001, 0.01, 0.1, 1, 10, 60, 600, 3600, 36_000, 864_000)
@@ -67,7 +67,7 @@ def time_chart(times: Mapping[str, Sequence[FitTime]], methods: Mapping[str, Met
     """Seconds of a fit against training rows, both on logarithmic axes."""
     points = [point for series in times.values() for point in series]
     sizes, times_ = [p.n_train for p in points], [p.seconds for p in points]
-    x = logarithmic(min(sizes), max(sizes), LEFT + 20, WIDTH - RIGHT - 8)
+    x = logarithmic(min(sizes), max(sizes), LEFT + 16, WIDTH - RIGHT - 8)
     y = logarithmic(min(times_), max(times_), HEIGHT - BOTTOM - 8, TOP + 8)
     parts = [
         _y_axis(log_ticks(min(times_), max(times_), DURATIONS), y, seconds),
@@ -210,7 +210,7 @@ def seconds(value: float) -> str:
     ('0.02 s', '42 s', '10 min', '10 h')
     """
     for unit, size in (("h", 3600), ("min", 60)):
-        if value >= 2 * size:
+        if value >= size:
             return f"{value / size:.3g} {unit}"
     return f"{value:.3g} s"
 
@@ -243,8 +243,7 @@ def _titles(x_title: str, y_title: str) -> str:
     middle = (LEFT + WIDTH - RIGHT) / 2
     return (
         f'<text class="axis mid" x="{_n(middle)}" y="{HEIGHT - 5}">{escape(x_title)}</text>'
-        f'<text class="axis end" x="{WIDTH - RIGHT}" y="{HEIGHT - BOTTOM - 8}">{escape(y_title)}'
-        "</text>"
+        f'<text class="axis" x="4" y="12">{escape(y_title)}</text>'
     )
 
 

@@ -1,0 +1,72 @@
+"""The sentences at the top of the page hold whatever the numbers are."""
+
+from __future__ import annotations
+
+from bench_stores import record
+from hyperdfs.bench.cells import CellRecord
+from hyperdfs.bench.table import tabulate
+from hyperdfs.report.benchmark.gather import list_methods
+from hyperdfs.report.benchmark.story import headline, reference_of, significance, winners
+
+NAMES = "abcdefgh"
+
+
+def cells(scores: dict[str, list[float]]) -> list[CellRecord]:
+    """One fold of each method on data sets a, b, …"""
+    return [
+        record(NAMES[i], label, [0.0, 0.1, value, value], n_folds=1)
+        for label, values in scores.items()
+        for i, value in enumerate(values)
+    ]
+
+
+def told(scores: dict[str, list[float]]) -> list[str]:
+    results = tabulate(cells(scores))
+    return headline(results, significance(results, reference_of(results)))
+
+
+def test_a_clear_winner() -> None:
+    up = [0.5 + i / 100 for i in range(8)]
+    sentences = told({"hyperdfs": [v + 0.1 + v / 9 for v in up], "vip": up})
+    assert sentences == [
+        "hyperdfs has the best mean AUAC-F1 (69.4 %) and the best mean rank (1.00 of 2) over "
+        "8 data sets.",
+        "hyperdfs is ahead on 8 of 8 data sets.",
+        "hyperdfs is significantly better than 1 of 1 other method (Wilcoxon over data sets, "
+        "Holm-corrected).",
+    ]
+
+
+def test_ours_may_lose() -> None:
+    up = [0.5 + i / 100 for i in range(8)]
+    sentences = told({"hyperdfs": up, "vip": [v + 0.1 + v / 9 for v in up]})
+    assert sentences[0].startswith("vip has the best mean")
+    assert "better than 0 of 1 other method and worse than 1" in sentences[2]
+
+
+def test_ties_are_told_as_ties() -> None:
+    sentences = told({"vip": [0.9, 0.1], "static_mlp": [0.8, 0.5]})
+    assert "static_mlp has the best mean AUAC-F1 (65.0 %); vip and static_mlp share" in sentences[0]
+    assert sentences[1] == "vip and static_mlp are each ahead on 1 of 2 data sets."
+    assert sentences[2] == "2 data sets cannot show that a difference is no accident."
+
+
+def test_one_method_has_no_rivals() -> None:
+    assert told({"vip": [0.9, 0.1]}) == []
+
+
+def test_references_neither_win_nor_lead() -> None:
+    results = tabulate(cells({"oracle": [0.9], "vip": [0.5], "moe": [0.6]}))
+    assert winners(results) == {"moe": 1}
+    assert reference_of(results) == "moe"
+    assert headline(results, significance(results, "moe"))[0].startswith("moe has the best")
+
+
+def test_colours_are_fixed_by_the_method_not_by_the_company() -> None:
+    def hues(*labels: str) -> dict[str, int]:
+        found = cells({label: [0.5] for label in labels})
+        return {m.label: m.hue for m in list_methods(tabulate(found), found)}
+
+    many = hues("hyperdfs", "hyperens", "cwcf", "dime", "vip", "moe")
+    assert hues("vip", "hyperdfs") == {label: many[label] for label in ("hyperdfs", "vip")}
+    assert len({many[label] for label in ("hyperdfs", "hyperens", "cwcf", "dime", "vip")}) == 5
