@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -12,7 +13,7 @@ from hyperdfs.acquisition import NEVER
 from hyperdfs.masks import MaskSampler
 from hyperdfs.nn.value import ValueNet
 from hyperdfs.training.data import Rows
-from hyperdfs.training.histories import not_for_sale
+from hyperdfs.training.histories import repeated, trajectories
 from hyperdfs.training.loop import History, Progress
 from hyperdfs.training.masked import Recipe, Validate, fit_masked, observe
 
@@ -35,32 +36,22 @@ class ValueSteps:
         The target of a value is ``CE_old - CE_new`` of its row. Its mean over rows that look alike
         is I(y; x_i | x_S) when the predictor is right.
         """
-        mask = rows.x.new_zeros(len(rows), rows.columns.n_features)
-        before, values, weight = self._look(rows, mask)
-        total = (weight * before).mean()
-        for _ in range(self.max_budget):
-            closed = not_for_sale(rows, mask)
-            choice = self._choose(values.detach(), closed, explore)
-            bought = torch.zeros_like(mask).scatter_(1, choice, 1.0)
-            mask = mask + bought * ~closed.all(1, keepdim=True)
-            expected = values.gather(1, choice).squeeze(1)
-            after, values, weight = self._look(rows, mask)
-            drop = (before - after).detach()
-            # A row that could not buy anything has nothing to say about the value of its choice.
-            told = weight * ~closed.all(1)
-            total = total + (weight * after).mean() + (told * (expected - drop).square()).mean()
-            before = after
-        return total / (self.max_budget + 1)
-
-    def _look(self, rows: Rows, mask: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Cross-entropy and weight of each row ``(n,)`` and the values of what is not known."""
-        known = observe(rows, mask, self.sampler)
+        masks, choices = trajectories(partial(self._choose, explore), rows, self.max_budget)
+        every = repeated(rows, len(masks))
+        known = observe(every, masks.flatten(0, 1), self.sampler)
         logits, values = self.net.outlook(known.x, known.mask)
-        loss = -(torch.log_softmax(logits, -1) * rows.target).sum(-1)
-        return loss, values, known.weight
+        losses = -(torch.log_softmax(logits, -1) * every.target).sum(-1).view(len(masks), -1)
+        weight = known.weight.view_as(losses)
+        expected = values.view_as(masks)[:-1].gather(2, choices.unsqueeze(2)).squeeze(2)
+        drop = (losses[:-1] - losses[1:]).detach()
+        # A row that could not buy anything has nothing to say about the value of its choice.
+        told = weight[1:] * (masks[1:] - masks[:-1]).sum(2)
+        squared = told * (expected - drop).square()
+        return ((weight * losses).mean(1).sum() + squared.mean(1).sum()) / len(masks)
 
-    def _choose(self, values: Tensor, closed: Tensor, explore: float) -> Tensor:
+    def _choose(self, explore: float, x: Tensor, mask: Tensor, closed: Tensor) -> Tensor:
         """The best value for its price; at rate `explore` anything that is for sale, ``(n, 1)``."""
+        _, values = self.net.outlook(x, mask)
         chance = torch.rand(values.shape, generator=self.generator).to(values.device)
         strays = torch.rand(len(values), 1, generator=self.generator) < explore
         scores = torch.where(strays.to(values.device), chance, values / self.net.price)

@@ -12,7 +12,7 @@ from hyperdfs.acquisition import NEVER
 from hyperdfs.masks import MaskSampler
 from hyperdfs.nn.mlp import MaskedNet
 from hyperdfs.training.data import Rows
-from hyperdfs.training.histories import not_for_sale
+from hyperdfs.training.histories import not_for_sale, repeated, trajectories
 from hyperdfs.training.loop import History, Progress
 from hyperdfs.training.losses import cross_entropy
 from hyperdfs.training.masked import Recipe, Validate, fit_masked, observe
@@ -41,33 +41,29 @@ class Greedy:
 
         The purchase ``r = softmax((score + G) / T)`` is soft and the predictor sees
         ``max(m, r)``; the trajectory goes on with an independent hard draw, through which no
-        gradient flows.
+        gradient flows. Withheld subsets are recognised by the hard one.
         """
-        mask = rows.x.new_zeros(len(rows), rows.columns.n_features)
-        steps = []
-        for _ in range(self.max_budget):
-            closed = not_for_sale(rows, mask)
-            scores = self.selector(rows.x * rows.columns.expand(mask), mask) / self.logit_scale
-            scores = scores.masked_fill(closed, NEVER)
-            buys = ~closed.all(1, keepdim=True)  # a row with nothing left to buy stands still
-            soft = torch.softmax((scores + self._gumbel(scores)) / temperature, -1) * buys
-            bought = self._draw(scores) * buys
-            steps.append(self._step(rows, torch.maximum(mask, soft), mask + bought, soft))
-            mask = mask + bought
-        return torch.stack(steps).mean()
-
-    def _step(self, rows: Rows, seen: Tensor, after: Tensor, soft: Tensor) -> Tensor:
-        """Withheld subsets are recognised by the hard purchase that the soft one stands for."""
-        weight = observe(rows, after, self.sampler).weight
+        masks, _ = trajectories(self._draw, rows, self.max_budget)
+        mask, after = masks[:-1].flatten(0, 1), masks[1:].flatten(0, 1)
+        rows = repeated(rows, self.max_budget)
+        closed = not_for_sale(rows, mask)
+        scores = self._scores(rows.x * rows.columns.expand(mask), mask, closed)
+        soft = torch.softmax((scores + self._gumbel(scores)) / temperature, -1)
+        soft = soft * ~closed.all(1, keepdim=True)  # a row with nothing left to buy stands still
+        seen = torch.maximum(mask, soft)
         logits = self.predictor(rows.x * rows.columns.expand(seen), seen)
+        weight = observe(rows, after, self.sampler).weight
         loss = cross_entropy(logits.unsqueeze(0), rows.target, weight)[0]
         return loss + (soft @ self.price).mean()
 
-    @torch.no_grad()
-    def _draw(self, scores: Tensor) -> Tensor:
-        """One-hot draws from ``softmax(scores)``."""
-        best = (scores + self._gumbel(scores)).argmax(1, keepdim=True)
-        return torch.zeros_like(scores).scatter_(1, best, 1.0)
+    def _scores(self, x: Tensor, mask: Tensor, closed: Tensor) -> Tensor:
+        scores: Tensor = self.selector(x, mask) / self.logit_scale
+        return scores.masked_fill(closed, NEVER)
+
+    def _draw(self, x: Tensor, mask: Tensor, closed: Tensor) -> Tensor:
+        """A feature from ``softmax(scores)`` for each row, ``(n, 1)``."""
+        scores = self._scores(x, mask, closed)
+        return (scores + self._gumbel(scores)).argmax(1, keepdim=True)
 
     def _gumbel(self, like: Tensor) -> Tensor:
         return gumbel_noise(like.shape, self.generator).to(like.device)

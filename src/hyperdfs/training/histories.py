@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
@@ -11,6 +13,8 @@ from hyperdfs.nn.mlp import evaluating
 from hyperdfs.training.data import Rows
 from hyperdfs.training.losses import cross_entropy
 from hyperdfs.training.masked import Validate
+
+Choose = Callable[[Tensor, Tensor, Tensor], Tensor]  # x̃, mask, closed -> (n, 1) features
 
 
 def not_for_sale(rows: Rows, mask: Tensor) -> Tensor:
@@ -34,6 +38,28 @@ def greedy_histories(net: nn.Module, rows: Rows, lengths: Tensor) -> Tensor:
             bought = torch.zeros_like(known).scatter_(1, scores.argmax(1, keepdim=True), 1.0)
             mask[active] = known + bought * ~closed.all(1, keepdim=True)
     return mask
+
+
+@torch.no_grad()
+def trajectories(choose: Choose, rows: Rows, steps: int) -> tuple[Tensor, Tensor]:
+    """All masks ``(steps + 1, n, M)`` along trajectories from nothing, and choices ``(steps, n)``.
+
+    A row with nothing left to buy stands still, and its choice means nothing.
+    """
+    masks, choices = [rows.x.new_zeros(len(rows), rows.columns.n_features)], []
+    for _ in range(steps):
+        mask = masks[-1]
+        closed = not_for_sale(rows, mask)
+        choice = choose(rows.x * rows.columns.expand(mask), mask, closed)
+        bought = torch.zeros_like(mask).scatter_(1, choice, 1.0)
+        masks.append(mask + bought * ~closed.all(1, keepdim=True))
+        choices.append(choice.squeeze(1))
+    return torch.stack(masks), torch.stack(choices)
+
+
+def repeated(rows: Rows, times: int) -> Rows:
+    """The rows one after another, `times` over."""
+    return rows.take(torch.arange(len(rows), device=rows.x.device).repeat(times))
 
 
 def policy_check(
