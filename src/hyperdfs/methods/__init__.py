@@ -6,11 +6,13 @@ from hyperdfs.errors import InputError
 from hyperdfs.methods.base import Method, Model, Shape
 from hyperdfs.methods.controls import CONTROL_METHODS
 from hyperdfs.methods.dime import DIME
+from hyperdfs.methods.eddi import EDDI
 from hyperdfs.methods.gdfs import GDFS
 from hyperdfs.methods.hyper import HYPER_METHODS
 from hyperdfs.methods.invase import INVASE_METHODS
 from hyperdfs.methods.multimodel import MULTI_MODEL_METHODS
 from hyperdfs.methods.repa import REPA
+from hyperdfs.methods.sefa import SEFA_METHODS
 from hyperdfs.methods.vip import VIP
 
 METHODS: dict[str, Method] = {
@@ -19,10 +21,12 @@ METHODS: dict[str, Method] = {
         *HYPER_METHODS,
         *CONTROL_METHODS,
         DIME,
+        EDDI,
         GDFS,
         REPA,
         VIP,
         *INVASE_METHODS,
+        *SEFA_METHODS,
         *MULTI_MODEL_METHODS,
     )
 }
