@@ -9,6 +9,7 @@ from pathlib import Path
 
 from hyperdfs.datasets.base import Dataset, DatasetInfo
 from hyperdfs.datasets.cards import is_card, load_card
+from hyperdfs.datasets.imagenette import IMAGENETTE
 from hyperdfs.datasets.images import PATCH_SETS
 from hyperdfs.datasets.more_tables import MORE_TABLES
 from hyperdfs.datasets.synthetic import SYNTHETIC
@@ -17,7 +18,8 @@ from hyperdfs.errors import InputError
 from hyperdfs.features import FeatureSpace
 
 CATALOG: dict[str, DatasetInfo] = {
-    entry.name: entry for entry in [*SYNTHETIC, *PAPER_TABLES, *MORE_TABLES, *PATCH_SETS]
+    entry.name: entry
+    for entry in [*SYNTHETIC, *PAPER_TABLES, *MORE_TABLES, *PATCH_SETS, IMAGENETTE]
 }
 
 
