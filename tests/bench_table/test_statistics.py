@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -142,3 +145,13 @@ def test_caveats() -> None:
     assert "10 tests" in wilcoxon_caveat(8, 10)
     with pytest.raises(ValueError, match="2 data sets and 3 methods"):
         friedman(AUC[:, :2], LABELS[:2])
+
+
+def test_the_example_of_the_documentation(capsys: pytest.CaptureFixture[str]) -> None:
+    page = Path(__file__).parents[2] / "docs" / "benchmark-results.md"
+    code = re.search(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.S)
+    assert code is not None
+    exec(code[1], {})
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0] == re.findall(r"# (\(.*)", code[1])[0]
+    assert printed[1] == "0.25"

@@ -177,14 +177,15 @@ def failure(record: CellRecord) -> Failure:
 
 
 def commands(root: Path, records: Sequence[CellRecord], page: Path) -> list[str]:
-    """How to make the results and the page again, as far as the records tell."""
-    labels = sorted({r.key.label for r in records if r.key.label == r.method})
+    """How to make the results and the page again; variants of a method need their plan."""
+    labels = sorted({record.key.label for record in records})
     datasets = sorted({r.key.dataset for r in records})
     folds = max(record.n_folds for record in records)
     run = f"hyperdfs bench run --methods {','.join(labels)} --datasets {','.join(datasets)}"
+    plan = any(record.key.label != record.method for record in records)
     name = root.name or "DIR"
     return [
-        f"{run} --folds {folds} --out {name}",
+        f"{run} --folds {folds}{' --plan PLAN.toml' * plan} --out {name}",
         f"hyperdfs bench table --out {name}",
         f"hyperdfs bench report --out {name} --to {page.name}",
     ]
