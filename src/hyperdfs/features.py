@@ -200,10 +200,11 @@ def _check_partition(names: tuple[str, ...], columns: tuple[tuple[Hashable, ...]
 
 def _check_same_columns(space: FeatureSpace, table: tuple[Hashable, ...]) -> None:
     declared = [column for members in space.columns for column in members]
-    absent = [column for column in declared if column not in set(table)]
+    known, claimed = set(table), set(declared)
+    absent = [column for column in declared if column not in known]
     if absent:
         raise InputError(f"the feature space names columns that the table lacks: {listing(absent)}")
-    unclaimed = [column for column in table if column not in set(declared)]
+    unclaimed = [column for column in table if column not in claimed]
     if unclaimed:
         raise InputError(
             f"the feature space does not cover every column: {listing(unclaimed)}; "
