@@ -58,7 +58,12 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     )
     job.progress("any subset", 0, 1)
     anything = fit_masked_trees(
-        train, valid, sampler, n_classes=job.shape.n_classes, seed=job.seed
+        train,
+        valid,
+        sampler,
+        n_classes=job.shape.n_classes,
+        rounds=job.config.rounds,
+        seed=job.seed,
     ).booster
     job.progress("any subset", 1, 1)
     order = _find_order(job, anything, rows, valid, generator)

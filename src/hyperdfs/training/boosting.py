@@ -16,6 +16,7 @@ from hyperdfs.training.data import Rows
 from hyperdfs.training.masked import observe
 
 MANY_COLUMNS = 60  # beyond, coarser bins save most of the time
+WEIGHTED_BINS = 64
 SMALLEST_SHARE = 1e-3  # of the largest weight; smaller parts of a soft target are left out
 LEAST = 1e-4  # probability that a left-out row of a class unseen in its fold is granted
 
@@ -55,24 +56,30 @@ class Growth:
             rate=0.1 if n > 3000 else 0.05,
             leaves=31 if n > 5000 else 8 if n < 1000 else 15,
             smallest_leaf=int(np.clip(n // 50, 5, 20)),
-            bins=255 if n_columns <= MANY_COLUMNS else 64,
+            bins=bins_for(n_columns),
         )
+
+
+def bins_for(n_columns: int) -> int:
+    return 255 if n_columns <= MANY_COLUMNS else 64
 
 
 def grow(table: Table, growth: Growth, seed: int) -> HistGradientBoostingClassifier:
     """A fitted model of scikit-learn."""
     # A column without any value cannot be binned; as a constant it is never asked about.
     x = np.where(np.isnan(table.x).all(0), 0.0, table.x)
+    # Weights make scikit-learn's search for bins slow, a quantile at a time.
+    equal = np.ptp(table.weight) == 0
     return HistGradientBoostingClassifier(
         learning_rate=growth.rate,
         max_iter=growth.rounds,
         max_leaf_nodes=growth.leaves,
         min_samples_leaf=growth.smallest_leaf,
-        max_bins=growth.bins,
+        max_bins=growth.bins if equal else min(growth.bins, WEIGHTED_BINS),
         l2_regularization=growth.ridge,
         early_stopping=False,
         random_state=seed,
-    ).fit(x, table.labels, table.weight)
+    ).fit(x, table.labels, None if equal else table.weight)
 
 
 def column_gains(model: HistGradientBoostingClassifier, n_columns: int) -> np.ndarray:

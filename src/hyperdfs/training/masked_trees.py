@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from hyperdfs.masks import MaskSampler
-from hyperdfs.training.boosting import Growth, Table, Trial, to_table, try_out
+from hyperdfs.training.boosting import Growth, Table, Trial, bins_for, to_table, try_out
 from hyperdfs.training.data import Rows
 
 MOST_CELLS = 15_000_000  # of all copies together
@@ -14,19 +14,8 @@ MOST_COPIES = 20
 CHECKS = 4  # copies of each validation row
 
 
-def masked_growth(n: int, n_columns: int) -> Growth:
-    """Many rounds of larger trees: the answer depends on what is known, too."""
-    return Growth(
-        rounds=200 if n_columns <= 200 else 100,
-        rate=0.1,
-        leaves=31,
-        smallest_leaf=20,
-        bins=255 if n_columns <= 60 else 64,
-    )
-
-
 def fit_masked_trees(
-    train: Rows, valid: Rows, sampler: MaskSampler, *, n_classes: int, seed: int
+    train: Rows, valid: Rows, sampler: MaskSampler, *, n_classes: int, rounds: int, seed: int
 ) -> Trial:
     """Trees on masked copies of the training rows, up to the best round on masked valid rows."""
     n, n_columns = train.x.shape
@@ -35,7 +24,7 @@ def fit_masked_trees(
         masked_copies(train, copies, sampler),
         masked_copies(valid, CHECKS, sampler),
         np.arange(n_columns),
-        masked_growth(n, n_columns),
+        Growth(rounds=rounds, rate=0.1, leaves=31, bins=bins_for(n_columns)),
         n_classes,
         seed,
     )
