@@ -172,8 +172,10 @@ def test_bad_questions_get_one_sentence(store: Path, tmp_path: Path) -> None:
         show(store, methods="vipp")
     with pytest.raises(InputError, match="--group must be one of ours, literature"):
         show(store, group="mine")
-    with pytest.raises(InputError, match="auroc was asked for"):
+    with pytest.raises(InputError, match="got 'auroc'; there are f1_macro, log_loss"):
         show(store, metric="auroc")
+    with pytest.raises(InputError, match="matches all of"):
+        show(store, methods="vip", group="ours")
 
 
 def test_a_store_of_failures_says_so(tmp_path: Path) -> None:

@@ -129,12 +129,15 @@ def chosen(
 
 
 def _nothing(records: list[CellRecord], metric: str, out: Path) -> str:
-    if any(record.status == "done" for record in records):
-        stored = sorted({name for record in records for name in record.curves})
-        return (
-            f"No finished result matches; {metric} was asked for and {stored} are stored in {out}."
-        )
-    return f"All {len(records)} results in {out} failed; `hyperdfs bench status` shows why."
+    from hyperdfs.bench.table import METRICS, cell_score
+
+    done = [record for record in records if record.status == "done"]
+    if not done:
+        return f"All {len(records)} results in {out} failed; `hyperdfs bench status` shows why."
+    stored = [name for name in METRICS if any(cell_score(r, name) is not None for r in done)]
+    if metric not in stored:
+        return f"--metric must be stored in {out}, got {metric!r}; there are {', '.join(stored)}."
+    return f"No finished result in {out} matches all of --datasets, --methods and --group."
 
 
 def _show(results: Results) -> None:

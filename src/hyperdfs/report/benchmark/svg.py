@@ -34,10 +34,10 @@ class Line:
 
 def curve_chart(lines: Sequence[Line], *, x_title: str, y_title: str, label: str) -> str:
     """Shares in percent over purchases or money, with a band of one standard deviation."""
-    lows = [y - s for line in lines for y, s in zip(line.y, line.spread or [0] * 99, strict=False)]
-    highs = [y + s for line in lines for y, s in zip(line.y, line.spread or [0] * 99, strict=False)]
-    y_ticks = nice_ticks(100 * max(min(lows), 0), 100 * min(max(highs), 1))
-    first, last = min(x for line in lines for x in line.x), max(x for line in lines for x in line.x)
+    ends = [end for line in lines for end in _ends(line)]
+    y_ticks = nice_ticks(100 * max(min(ends), 0), 100 * min(max(ends), 1))
+    places = [place for line in lines for place in line.x]
+    first, last = min(places), max(places)
     x_ticks = nice_ticks(first, last, most=11)
     x = linear(first, last, LEFT + 8, WIDTH - RIGHT)
     y = linear(y_ticks[0], y_ticks[-1], HEIGHT - BOTTOM, TOP)
@@ -45,6 +45,13 @@ def curve_chart(lines: Sequence[Line], *, x_title: str, y_title: str, label: str
     parts.append(_titles(x_title, y_title))
     parts += [_line(line, x, lambda share: y(100 * share)) for line in lines]
     return _picture(parts, label)
+
+
+def _ends(line: Line) -> list[float]:
+    """Both edges of the band, or the curve itself where it has none."""
+    if not line.spread:
+        return list(line.y)
+    return [y + sign * s for y, s in zip(line.y, line.spread, strict=True) for sign in (-1, 1)]
 
 
 def _line(line: Line, x: Scale, y: Scale) -> str:
@@ -66,11 +73,11 @@ def _triples(line: Line) -> list[tuple[float, float, float]]:
 def time_chart(times: Mapping[str, Sequence[FitTime]], methods: Mapping[str, Method]) -> str:
     """Seconds of a fit against training rows, both on logarithmic axes."""
     points = [point for series in times.values() for point in series]
-    sizes, times_ = [p.n_train for p in points], [p.seconds for p in points]
+    sizes, spent = [p.n_train for p in points], [p.seconds for p in points]
     x = logarithmic(min(sizes), max(sizes), LEFT + 16, WIDTH - RIGHT - 8)
-    y = logarithmic(min(times_), max(times_), HEIGHT - BOTTOM - 8, TOP + 8)
+    y = logarithmic(min(spent), max(spent), HEIGHT - BOTTOM - 8, TOP + 8)
     parts = [
-        _y_axis(log_ticks(min(times_), max(times_), DURATIONS), y, seconds),
+        _y_axis(log_ticks(min(spent), max(spent), DURATIONS), y, seconds),
         _x_axis(log_ticks(min(sizes), max(sizes), ROW_COUNTS), x, rows),
     ]
     parts.append(_titles("training rows", "processor time of a fit"))
