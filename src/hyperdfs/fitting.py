@@ -177,7 +177,7 @@ def fit_state(
 def trial_config(config: TableConfig) -> HyperConfig:
     """A short stage 1 of Hyper-DFS, whatever the method: all methods get the same columns."""
     if not isinstance(config, HyperConfig):
-        config = HyperConfig(**config.model_dump())
+        config = HyperConfig(**config.model_dump(include=set(TableConfig.model_fields)))
     return config.model_copy(update={"stage1_epochs": TRIAL_EPOCHS, "scale_weight": 0.0})
 
 
