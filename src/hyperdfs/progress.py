@@ -8,13 +8,6 @@ from contextlib import contextmanager
 
 from hyperdfs.training.loop import Progress
 
-TITLES = {
-    "teacher": "Teacher",
-    "encoding": "Encoding",
-    "predictor": "Predictor",
-    "selector": "Selector",
-}
-
 
 @contextmanager
 def show_progress(verbose: int) -> Iterator[Progress]:
@@ -27,7 +20,7 @@ def show_progress(verbose: int) -> Iterator[Progress]:
     from rich.progress import Progress as Bars
 
     columns = (
-        TextColumn("{task.description:<10}"),
+        TextColumn("{task.description:<16}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
@@ -37,7 +30,7 @@ def show_progress(verbose: int) -> Iterator[Progress]:
 
         def update(stage: str, done: int, total: int) -> None:
             if stage not in tasks:
-                tasks[stage] = bars.add_task(TITLES.get(stage, stage), total=total)
+                tasks[stage] = bars.add_task(stage.capitalize(), total=total)
             bars.update(tasks[stage], completed=done)  # type: ignore[arg-type]
 
         yield update
