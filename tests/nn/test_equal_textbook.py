@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+
 import pytest
 import textbook
 import torch
@@ -33,10 +35,19 @@ def random_masks(n, m, dtype):
     return (torch.rand(n, m) < torch.rand(n, 1)).to(dtype)
 
 
-def check_encoder(kind, *, members, layers, m, n, dtype=torch.float64, own_masks=False):
+@contextmanager
+def tokens_in_torch(*, really=True):
+    """The set encoder as on a machine without a C compiler."""
+    with pytest.MonkeyPatch.context() as patch:
+        if really:
+            patch.setattr("hyperdfs.nn.encoders.library", lambda dtype: None)
+        yield
+
+
+def check_encoder(kind, *, members, layers, m, n, dtype=torch.float64, own_masks=False, dim=8):
     torch.manual_seed(m + 7 * members + 31 * layers + n)
     tolerance = DOUBLE if dtype == torch.float64 else SINGLE
-    fast, _ = make_encoder(kind, members, m, dim=8, out_dim=6, layers=layers)
+    fast, _ = make_encoder(kind, members, m, dim=dim, out_dim=6, layers=layers)
     fast = fast.to(dtype)
     books = [textbook.encoder_like(fast, e) for e in range(members)]
     mask = torch.stack([random_masks(n, m, dtype) for _ in range(members if own_masks else 1)])
@@ -60,8 +71,18 @@ def check_encoder(kind, *, members, layers, m, n, dtype=torch.float64, own_masks
 @pytest.mark.parametrize("members", [1, 3])
 @pytest.mark.parametrize("layers", [1, 2, 3])
 @pytest.mark.parametrize("m", [1, 2, 7, 30])
-def test_set_transformer(members, layers, m):
-    check_encoder("set_transformer", members=members, layers=layers, m=m, n=5)
+@pytest.mark.parametrize("compiled", [True, False])
+def test_set_transformer(members, layers, m, compiled):
+    with tokens_in_torch(really=not compiled):
+        check_encoder("set_transformer", members=members, layers=layers, m=m, n=5)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("dim", [16, 24, 32, 64])
+def test_set_transformer_of_other_widths(dim, compiled):
+    """Whole and broken vector registers."""
+    with tokens_in_torch(really=not compiled):
+        check_encoder("set_transformer", members=1, layers=2, m=20, n=3, dim=dim)
 
 
 @pytest.mark.parametrize("kind", ["inducing_pool", "deep_sets"])
@@ -77,8 +98,10 @@ def test_masks_of_each_member(kind):
 
 
 @pytest.mark.parametrize("kind", ["set_transformer", "inducing_pool", "deep_sets"])
-def test_single_precision(kind):
-    check_encoder(kind, members=1, layers=2, m=30, n=9, dtype=torch.float32)
+@pytest.mark.parametrize("compiled", [True, False])
+def test_single_precision(kind, compiled):
+    with tokens_in_torch(really=not compiled):
+        check_encoder(kind, members=1, layers=2, m=30, n=9, dtype=torch.float32)
 
 
 @pytest.mark.parametrize("large", [False, True])
@@ -87,12 +110,19 @@ def test_many_small_parts(large, monkeypatch):
     monkeypatch.setattr("hyperdfs.nn.encoders.CACHED", 1)
     monkeypatch.setattr("hyperdfs.nn.encoders.LARGE", 1 if large else 2**40)
     monkeypatch.setattr("hyperdfs.nn.products.CACHED", 1)
-    check_encoder("set_transformer", members=2, layers=2, m=9, n=7)
-    check_step(encoder="set_transformer", members=2, m=9, d=9, missing=True)
+    with tokens_in_torch():
+        check_encoder("set_transformer", members=2, layers=2, m=9, n=7)
+        check_step(encoder="set_transformer", members=2, m=9, d=9, missing=True)
 
 
-def test_scores_too_large_to_exponentiate():
+@pytest.mark.parametrize("compiled", [True, False])
+def test_scores_too_large_to_exponentiate(compiled):
     """The softmax must not overflow: inducing points and tokens far apart."""
+    with tokens_in_torch(really=not compiled):
+        check_large_scores()
+
+
+def check_large_scores():
     torch.manual_seed(0)
     fast, _ = make_encoder("set_transformer", 1, 6, dim=8, out_dim=6, layers=2)
     with torch.no_grad():
@@ -118,9 +148,12 @@ def test_scores_too_large_to_exponentiate():
     m=st.integers(1, 40),
     n=st.integers(1, 20),
     own_masks=st.booleans(),
+    compiled=st.booleans(),
 )
-def test_set_transformer_of_any_size(members, layers, m, n, own_masks):
-    check_encoder("set_transformer", members=members, layers=layers, m=m, n=n, own_masks=own_masks)
+def test_set_transformer_of_any_size(members, layers, m, n, own_masks, compiled):
+    shape = {"members": members, "layers": layers, "m": m, "n": n}
+    with tokens_in_torch(really=not compiled):
+        check_encoder("set_transformer", **shape, own_masks=own_masks)
 
 
 @pytest.mark.parametrize("kind", ["inducing_pool", "deep_sets"])

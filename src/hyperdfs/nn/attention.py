@@ -38,6 +38,14 @@ class MultiheadBlock(nn.Module):
         feed = self.out(o.flatten(1, -2)).view_as(o)
         return self.norm_out(o + torch.relu(feed))
 
+    def tail(self) -> tuple[Tensor, ...]:
+        """The weights of `finish`."""
+        first, second = self.norm_attended, self.norm_out
+        return (
+            *(self.out.weight, self.out.bias),
+            *(first.weight, first.bias, second.weight, second.bias),
+        )
+
     def split(self, x: Tensor) -> Tensor:
         """``(..., n, dim) -> (..., heads, n, dim / heads)``"""
         return x.unflatten(-1, (self.heads, -1)).transpose(-3, -2)
@@ -180,12 +188,16 @@ class TokenAttention(nn.Module):
         block, dim = self.block, queries.shape[-1]
         flat = induced.flatten(1, 2)
         keys, values = (f(flat).view(-1, *induced.shape[2:]) for f in (block.key, block.value))
-        first, second = block.norm_attended, block.norm_out
         spread: Tensor = Spread.apply(
-            *(queries, keys / math.sqrt(dim), values, block.out.weight, block.out.bias),
-            *(first.weight, first.bias, second.weight, second.bias, block.heads),
+            queries, keys / math.sqrt(dim), values, *block.tail(), block.heads
         )
         return spread
+
+    def weights(self) -> tuple[Tensor, ...]:
+        """What the compiled form needs besides the queries; the keys are scaled."""
+        block, scale = self.block, 1.0 / math.sqrt(self.block.key.bias.shape[-1])
+        keys = (block.key.weight * scale, block.key.bias * scale)
+        return (*keys, block.value.weight, block.value.bias, *block.tail())
 
 
 class InducedSetBlock(nn.Module):
@@ -207,15 +219,30 @@ class InducedSetBlock(nn.Module):
     def induce(self, x: Tensor) -> Tensor:
         """``MAB(P, x)``: ``score = x (W_k P'^T)`` and ``(A x) W_v``, so no token is projected."""
         block, dim = self.block, x.shape[-1]
-        queries = block.query(self.inducing)
-        partners = block.split(queries) / math.sqrt(dim)  # (E, heads, I, dh)
-        heads = block.key.weight.unflatten(-1, (block.heads, -1)).transpose(1, 2)
-        weight = (heads @ partners.mT).transpose(1, 2).flatten(2)
+        weight, start = self._scores_and_start()
         mixed: Tensor = Gather.apply(x, weight)
         values = torch.bmm(mixed.flatten(1, 2), block.value.weight)  # of all heads; own ones count
         attended = from_heads(values.view(-1, *mixed.shape[2:]), block.heads)
-        attended = attended.view(*x.shape[:2], -1, dim)
-        # The bias of the keys adds one number to all scores of a point and so changes nothing; it
-        # takes part with a factor of 0 to have a gradient, like every other weight.
-        bias = torch.add(block.value.bias, block.key.bias, alpha=0.0).unsqueeze(1)
-        return block.finish(queries.unsqueeze(1), attended + bias)
+        return block.finish(start.unsqueeze(1), attended.view(*x.shape[:2], -1, dim))
+
+    def weights(self) -> tuple[Tensor, ...]:
+        """What the compiled form needs."""
+        query = self.tokens.block.query
+        scores, start = self._scores_and_start()
+        return (
+            *(query.weight, query.bias, scores, self.block.value.weight, start),
+            *(*self.block.tail(), *self.tokens.weights()),
+        )
+
+    def _scores_and_start(self) -> tuple[Tensor, Tensor]:
+        """Tokens times the first are the scores; the second is the residual, with the values' bias.
+
+        The bias of the keys adds one number to all scores of a point and so changes nothing; it
+        takes part with a factor of 0 to have a gradient, like every other weight.
+        """
+        block = self.block
+        queries = block.query(self.inducing)
+        partners = block.split(queries) / math.sqrt(queries.shape[-1])  # (E, heads, I, dh)
+        heads = block.key.weight.unflatten(-1, (block.heads, -1)).transpose(1, 2)
+        scores = (heads @ partners.mT).transpose(1, 2).flatten(2)
+        return scores, queries + torch.add(block.value.bias, block.key.bias, alpha=0.0)

@@ -10,6 +10,8 @@ from torch.utils.checkpoint import checkpoint
 
 from hyperdfs.nn.attention import InducedAttention, InducedSetBlock, TokenAttention
 from hyperdfs.nn.members import MemberMLP, Remembered
+from hyperdfs.nn.native.build import library
+from hyperdfs.nn.native.function import TokenStack
 
 CACHED = 2**20  # numbers in one tensor of tokens that are worked on together
 LARGE = 2**25  # numbers in one such tensor of a batch above which none is kept for backward
@@ -49,13 +51,33 @@ class SetTransformerEncoder(nn.Module):
             InducedSetBlock(members, dim, heads, n_inducing) for _ in range(layers - 1)
         )
         self.output = MemberMLP(members, (dim, dim, out_dim))
+        self._weights = Remembered()
 
     def forward(self, mask: Tensor) -> Tensor:
-        presence, absence = self.tables.presence, self.tables.absence
-        induced = self.induced(presence, absence, mask)
-        both = self.tokens.block.query(torch.cat([presence, absence], 1))
+        induced = self.induced(self.tables.presence, self.tables.absence, mask)
+        compiled = library(mask.dtype) if mask.device.type == "cpu" else None
+        if compiled is None:
+            return self.output(self._pool_parts(mask, induced))
+        weights = self._weights.get(self.parameters(), self._stack)
+        heads, more = self.tokens.block.heads, len(self.more)
+        queries, others = weights[:2], weights[2:]
+        pooled = TokenStack.apply(compiled, heads, more, mask, *queries, induced, *others)
+        return self.output(pooled)
+
+    def _queries(self) -> tuple[Tensor, Tensor]:
+        """The projected query of each token when off, and what switching it on changes."""
+        tables = self.tables
+        both = self.tokens.block.query(torch.cat([tables.presence, tables.absence], 1))
         query_on, query_off = both.chunk(2, 1)
-        change = query_on - query_off
+        return query_off, query_on - query_off
+
+    def _stack(self) -> list[Tensor]:
+        """The queries, then the weights of all layers."""
+        blocks = [self.tokens, *self.more]
+        return [*self._queries(), *(w for block in blocks for w in block.weights())]
+
+    def _pool_parts(self, mask: Tensor, induced: Tensor) -> Tensor:
+        query_off, change = self._queries()
         # A few masks at a time, so that their tokens stay in the cache.
         points, dim = induced.shape[2:]
         per_mask = mask.shape[2] * max(dim, self.tokens.block.heads * points)
@@ -69,7 +91,7 @@ class SetTransformerEncoder(nn.Module):
                 pooled.append(checkpoint(self._pool, *arguments, use_reentrant=False))
             else:
                 pooled.append(self._pool(*arguments))
-        return self.output(torch.cat(pooled, 1))
+        return torch.cat(pooled, 1)
 
     def _pool(self, mask: Tensor, induced: Tensor, query_off: Tensor, change: Tensor) -> Tensor:
         """The sum over all tokens of some masks, ``(E, n, dim)``."""

@@ -1,0 +1,161 @@
+/* Layer norm and softmax, row by row, and their gradients. */
+#include "products.h"
+
+/* The usual widths are written out, which unrolls their loops. */
+
+#define BY_WIDTH(call, width) \
+    do {                      \
+        if ((width) == 16) {  \
+            call(16);         \
+        } else if ((width) == 32) { \
+            call(32);         \
+        } else if ((width) == 64) { \
+            call(64);         \
+        } else {              \
+            call(width);      \
+        }                     \
+    } while (0)
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* The lanes of a vector added up, half upon half: a plain loop would add one after the other. */
+INLINE real lane_sum(vec v)
+{
+    real x[LANES];
+    AT(vec, x) = v;
+    for (long width = LANES / 2; width > 0; width /= 2)
+        for (long j = 0; j < width; j++)
+            x[j] += x[j + width];
+    return x[0];
+}
+
+/* hat = (x - mean) / sd, y = hat * gain + shift; y may be x. */
+INLINE void norm_rows(long n, long d, const real *x, const real *restrict gain,
+                      const real *restrict shift, real *restrict hat, real *restrict scale,
+                      real *y)
+{
+    for (long i = 0; i < n; i++, x += d, hat += d, y += d) {
+        long j = 0;
+        vec sums = {0};
+        for (; j + LANES <= d; j += LANES)
+            sums += AT(const vec, x + j);
+        real mean = lane_sum(sums);
+        for (; j < d; j++)
+            mean += x[j];
+        mean /= d;
+        sums = (vec){0};
+        for (j = 0; j + LANES <= d; j += LANES) {
+            vec centred = AT(const vec, x + j) - mean;
+            AT(vec, hat + j) = centred;
+            sums += centred * centred;
+        }
+        real square = lane_sum(sums);
+        for (; j < d; j++) {
+            hat[j] = x[j] - mean;
+            square += hat[j] * hat[j];
+        }
+        real s = 1 / (real)sqrt(square / d + (real)1e-5);
+        scale[i] = s;
+#pragma omp simd
+        for (j = 0; j < d; j++) {
+            hat[j] *= s;
+            y[j] = hat[j] * gain[j] + shift[j];
+        }
+    }
+}
+
+/* grad: of y, then of x. */
+INLINE void unnorm_rows(long n, long d, real *restrict grad, const real *restrict hat,
+                        const real *restrict scale, const real *restrict gain,
+                        real *restrict d_gain, real *restrict d_shift)
+{
+    for (long i = 0; i < n; i++, grad += d, hat += d) {
+        long j = 0;
+        vec sums = {0}, alongs = {0};
+        for (; j + LANES <= d; j += LANES) {
+            vec g = AT(vec, grad + j), h = AT(const vec, hat + j);
+            AT(vec, d_gain + j) += g * h;
+            AT(vec, d_shift + j) += g;
+            g *= AT(const vec, gain + j);
+            AT(vec, grad + j) = g;
+            sums += g;
+            alongs += g * h;
+        }
+        real total = lane_sum(sums), along = lane_sum(alongs);
+        for (; j < d; j++) {
+            d_gain[j] += grad[j] * hat[j];
+            d_shift[j] += grad[j];
+            grad[j] *= gain[j];
+            total += grad[j];
+            along += grad[j] * hat[j];
+        }
+        total /= d, along /= d;
+        for (j = 0; j < d; j++)
+            grad[j] = (grad[j] - total - hat[j] * along) * scale[i];
+    }
+}
+
+INLINE real row_dot(long d, const real *a, const real *b)
+{
+    long j = 0;
+    vec sums = {0};
+    for (; j + LANES <= d; j += LANES)
+        sums += AT(const vec, a + j) * AT(const vec, b + j);
+    real total = lane_sum(sums);
+    for (; j < d; j++)
+        total += a[j] * b[j];
+    return total;
+}
+
+INLINE void softmax_rows(long n, long d, real *restrict x)
+{
+    for (long i = 0; i < n; i++, x += d) {
+        real top = x[0];
+#pragma omp simd reduction(max : top)
+        for (long j = 0; j < d; j++)
+            top = x[j] > top ? x[j] : top;
+        for (long j = 0; j < d; j++)
+            x[j] = decay(x[j] - top);
+        long j = 0;
+        vec sums = {0};
+        for (; j + LANES <= d; j += LANES)
+            sums += AT(vec, x + j);
+        real total = lane_sum(sums);
+        for (; j < d; j++)
+            total += x[j];
+        real part = 1 / total;
+        for (j = 0; j < d; j++)
+            x[j] *= part;
+    }
+}
+
+/* grad: of the weights p, then of the scores. */
+INLINE void unsoftmax_rows(long n, long d, const real *restrict p, real *restrict grad)
+{
+    for (long i = 0; i < n; i++, p += d, grad += d) {
+        real total = row_dot(d, p, grad);
+        for (long j = 0; j < d; j++)
+            grad[j] = p[j] * (grad[j] - total);
+    }
+}
+
+static void softmax_columns(long n, long m, real *restrict x, real *restrict top,
+                            real *restrict total)
+{
+    memcpy(top, x, m * sizeof(real));
+    for (long i = 1; i < n; i++)
+        for (long j = 0; j < m; j++)
+            top[j] = x[i * m + j] > top[j] ? x[i * m + j] : top[j];
+    memset(total, 0, m * sizeof(real));
+    for (long i = 0; i < n; i++)
+        for (long j = 0; j < m; j++) {
+            real p = decay(x[i * m + j] - top[j]);
+            x[i * m + j] = p;
+            total[j] += p;
+        }
+    for (long j = 0; j < m; j++)
+        total[j] = 1 / total[j];
+    for (long i = 0; i < n; i++)
+        for (long j = 0; j < m; j++)
+            x[i * m + j] *= total[j];
+}
