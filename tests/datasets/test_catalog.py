@@ -15,7 +15,12 @@ def test_names_cover_the_specified_sets() -> None:
     expected = "synpairs proxysub cube cube03 cube_s cube_s03 syn1 syn2 syn3 syn4 syn5 syn6"
     expected += " syn3_paper syn5_paper syn6_paper sefa1 sefa2 sefa3 sim1r sim2r sim3r"
     assert set(expected.split()) == set(SYNTHETIC)
-    assert "wine" in dataset_names("table")
+    paper = "wine heart cirrhosis yeast metabric bank california diabetes130 miniboone"
+    others = "nhanes_diabetes nhanes_glucose pima hepatitis thyroid"
+    assert set(dataset_names("table")) == {*paper.split(), *others.split()}
+    assert set(dataset_names("images")) == {
+        *("mnist", "fashion_mnist", "svhn", "pcam", "imagenette")
+    }
     assert set(SYNTHETIC) < set(dataset_names())
 
 

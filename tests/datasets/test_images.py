@@ -185,3 +185,19 @@ def test_a_stratified_sample_keeps_the_shares(n: int, zeros: int, ones: int) -> 
 def test_images_of_another_size_are_refused() -> None:
     with pytest.raises(InputError, match=r"shape \(32, 32\) where \(28, 28\) is known"):
         PatchGrid(7, 7, 4).cut(np.zeros((1, 32, 32)))
+
+
+@pytest.mark.parametrize("content", [b"", b"no image at all" * 99, b"PK\x03\x04" + b"x" * 99])
+@pytest.mark.parametrize("name", ["mnist", "fashion_mnist", "svhn", "pcam", "imagenette"])
+def test_damaged_files_are_told_in_one_sentence(
+    name: str, content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pooch.os_cache", lambda _: tmp_path / "cache")
+    monkeypatch.setenv("HYPERDFS_DATA", str(tmp_path))
+    for file in dataset_info(name).files[-1]:
+        path = tmp_path / file.name
+        path.parent.mkdir(exist_ok=True)
+        path.write_bytes(content)
+    with pytest.raises(InputError, match=f"is not the file of data set '{name}'") as error:
+        load_dataset(name)
+    assert "\n" not in str(error.value)

@@ -40,7 +40,8 @@ def _pooled(
 def read_mnist_like(paths: tuple[Path, ...], class_names: tuple[str, ...]) -> RawData:
     """One .npz with x_train, y_train, x_test, y_test, or the four original idx files."""
     if len(paths) == 1:
-        with np.load(paths[0], allow_pickle=False) as arrays:
+        # numpy leaves a damaged file open when it has opened it itself.
+        with paths[0].open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             parts = [arrays[key] for key in ("x_train", "y_train", "x_test", "y_test")]
     else:
         parts = [read_idx(path) for path in paths]

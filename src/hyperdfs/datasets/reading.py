@@ -14,7 +14,7 @@ from hyperdfs.datasets.base import DatasetInfo, RawData
 from hyperdfs.datasets.content import content_hash
 from hyperdfs.datasets.files import Alternatives, DataFile, obtain_files
 from hyperdfs.datasets.prices import CostSheet
-from hyperdfs.errors import InputError
+from hyperdfs.errors import InputError, MissingExtraError
 
 # From pandas 3.1 on decimals are read exactly; before, only on request.
 _PANDAS = tuple(int(part) for part in pd.__version__.split(".")[:2])
@@ -120,7 +120,9 @@ def file_entry(
         try:
             raw = read(paths)
             verify(raw, info)
-        except (ValueError, KeyError, OSError, EOFError) as error:
+        except MissingExtraError:
+            raise
+        except Exception as error:  # for a damaged file every format's reader has its own error
             reason = error if isinstance(error, InputError) else f"it cannot be read ({error})"
             raise InputError(
                 f"{paths[0]} is not the file of data set {name!r}: {reason}; get it from "
