@@ -122,6 +122,20 @@ def test_the_fit_sees_the_training_rows_and_nothing_else(tmp_path: Path):
     assert len(rows) == len(labels) == record.n_train
 
 
+def test_a_reference_that_says_it_peeks_is_not_held_to_the_leak_net(tmp_path: Path):
+    class Declared(Cheat):
+        def fit(self, X, y):
+            super().fit(X, y)
+            self._state.model.selector.peeks = True
+
+    def make(task, data):
+        return Declared(make_classifier(task, data), peeks_when_choosing)
+
+    record = work_on(task_of(), root=tmp_path, make=make)
+    assert record.status == "done", record.error
+    assert "leak" not in record.checks
+
+
 def test_an_honest_control_passes_every_net(tmp_path: Path):
     task = task_of(label="random", method="random")
     record = work_on(task, root=tmp_path)
