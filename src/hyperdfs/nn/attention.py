@@ -32,9 +32,9 @@ class MultiheadBlock(nn.Module):
         self.norm_attended = MemberNorm(members, dim)
         self.norm_out = MemberNorm(members, dim)
 
-    def finish(self, query: Tensor, attended: Tensor) -> Tensor:
-        """Residual, norm and feed-forward of the block, for ``(E, ..., dim)``."""
-        o = self.norm_attended(query + attended)
+    def finish(self, u: Tensor) -> Tensor:
+        """Norm and feed-forward of ``u = Q' + Att(Q', K', V')``, ``(E, ..., dim)``."""
+        o = self.norm_attended(u)
         feed = self.out(o.flatten(1, -2)).view_as(o)
         return self.norm_out(o + torch.relu(feed))
 
@@ -119,6 +119,10 @@ class InducedAttention(nn.Module):
         self._tables = Remembered()
 
     def forward(self, presence: Tensor, absence: Tensor, mask: Tensor) -> Tensor:
+        return self.block.finish(self.attend(presence, absence, mask))
+
+    def attend(self, presence: Tensor, absence: Tensor, mask: Tensor) -> Tensor:
+        """``Q' + Att(Q', K', V')``, all but the end of the block."""
         block, n_inducing = self.block, self.inducing.shape[1]
         tables = self._tables.get(
             [presence, absence, *self.parameters()],
@@ -129,8 +133,7 @@ class InducedAttention(nn.Module):
         shape = (block.heads, n_inducing, -1)
         numerator = total[..., :-n_weights].unflatten(-1, shape)
         denominator = total[..., -n_weights:].unflatten(-1, shape)
-        attended = block.merge(numerator / denominator)
-        return block.finish(tables.queries, attended)
+        return tables.queries + block.merge(numerator / denominator)
 
     def tables(self, presence: Tensor, absence: Tensor, *, slopes: bool = False) -> InducedTables:
         """What each of the 2M tokens adds to numerators and denominators of the softmax."""
@@ -223,7 +226,7 @@ class InducedSetBlock(nn.Module):
         mixed: Tensor = Gather.apply(x, weight)
         values = torch.bmm(mixed.flatten(1, 2), block.value.weight)  # of all heads; own ones count
         attended = from_heads(values.view(-1, *mixed.shape[2:]), block.heads)
-        return block.finish(start.unsqueeze(1), attended.view(*x.shape[:2], -1, dim))
+        return block.finish(start.unsqueeze(1) + attended.view(*x.shape[:2], -1, dim))
 
     def weights(self) -> tuple[Tensor, ...]:
         """What the compiled form needs."""

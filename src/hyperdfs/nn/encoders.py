@@ -54,14 +54,14 @@ class SetTransformerEncoder(nn.Module):
         self._weights = Remembered()
 
     def forward(self, mask: Tensor) -> Tensor:
-        induced = self.induced(self.tables.presence, self.tables.absence, mask)
+        attended = self.induced.attend(self.tables.presence, self.tables.absence, mask)
         compiled = library(mask.dtype) if mask.device.type == "cpu" else None
         if compiled is None:
-            return self.output(self._pool_parts(mask, induced))
+            return self.output(self._pool_parts(mask, self.induced.block.finish(attended)))
         weights = self._weights.get(self.parameters(), self._stack)
         heads, more = self.tokens.block.heads, len(self.more)
         queries, others = weights[:2], weights[2:]
-        pooled = TokenStack.apply(compiled, heads, more, mask, *queries, induced, *others)
+        pooled = TokenStack.apply(compiled, heads, more, mask, *queries, attended, *others)
         return self.output(pooled)
 
     def _queries(self) -> tuple[Tensor, Tensor]:
@@ -74,7 +74,8 @@ class SetTransformerEncoder(nn.Module):
     def _stack(self) -> list[Tensor]:
         """The queries, then the weights of all layers."""
         blocks = [self.tokens, *self.more]
-        return [*self._queries(), *(w for block in blocks for w in block.weights())]
+        weights = (weight for block in blocks for weight in block.weights())
+        return [*self._queries(), *self.induced.block.tail(), *weights]
 
     def _pool_parts(self, mask: Tensor, induced: Tensor) -> Tensor:
         query_off, change = self._queries()

@@ -13,10 +13,11 @@ from torch import Tensor
 class TokenStack(torch.autograd.Function):
     """The sum over the tokens of the last ISAB, for every mask.
 
-    Tokens enter as projected queries, ``off + mask * change``. The weights are those of
-    `TokenAttention.weights` and then of `InducedSetBlock.weights`, layer by layer.
+    Tokens enter as projected queries, ``off + mask * change``, induced points as what
+    `InducedAttention.attend` returns. The weights are those of `MultiheadBlock.tail` (of that
+    attention), `TokenAttention.weights` and then `InducedSetBlock.weights`, layer by layer.
 
-    **Shape**: mask ``(E or 1, n, M)``, off and change ``(E, M, dim)``, induced ``(E, n, I, dim)``
+    **Shape**: mask ``(E or 1, n, M)``, off and change ``(E, M, dim)``, attended ``(E, n, I, dim)``
     -> ``(E, n, dim)``
     """
 
@@ -29,12 +30,12 @@ class TokenStack(torch.autograd.Function):
         mask: Tensor,
         off: Tensor,
         change: Tensor,
-        induced: Tensor,
+        attended: Tensor,
         *weights: Tensor,
     ) -> Tensor:
-        tensors = [t.contiguous() for t in (mask, off, change, induced, *weights)]
-        members, n, points, dim = induced.shape
-        pooled = induced.new_empty(members, n, dim)
+        tensors = [t.contiguous() for t in (mask, off, change, attended, *weights)]
+        members, n, points, dim = attended.shape
+        pooled = attended.new_empty(members, n, dim)
         sizes = (n, mask.shape[2], points, dim, heads, more)
         for e in range(members):
             inputs, matrices = _of_member(tensors, e)
@@ -47,12 +48,12 @@ class TokenStack(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Tensor | None, ...]:
         tensors = ctx.saved_tensors
-        mask, off, change, induced, *weights = tensors
+        mask, off, change, attended, *weights = tensors
         grad = grads[0].contiguous()
-        members = len(induced)
-        d_mask, d_induced = mask.new_empty(members, *mask.shape[1:]), torch.empty_like(induced)
+        members = len(attended)
+        d_mask, d_attended = mask.new_empty(members, *mask.shape[1:]), torch.empty_like(attended)
         d_off, d_change, *d_weights = (torch.zeros_like(t) for t in (off, change, *weights))
-        found = [d_mask, d_off, d_change, d_induced, *d_weights]
+        found = [d_mask, d_off, d_change, d_attended, *d_weights]
         for e in range(members):
             inputs, matrices = _of_member(tensors, e)
             outputs, gradients = _of_member(found, e)

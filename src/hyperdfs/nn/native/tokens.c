@@ -74,6 +74,8 @@ static SpreadKept keep_spread(Shape s, Pool *pool)
 typedef struct {
     Shape shape;
     long more;
+    Tail points; /* ends the first half of the first ISAB */
+    TailKept points_kept;
     Spread first;
     SpreadKept first_kept;
     Block *blocks;
@@ -97,6 +99,8 @@ static void lay_out(Stack *t, const real **w, Pool *pool)
     t->room = take(pool, (s.m + 2 * d) * width + (s.m + 3 * s.points) * d + width);
     t->d_x = take(pool, s.m * d);
     t->d_h = take(pool, s.points * d);
+    t->points = read_tail(&w, d, pool);
+    t->points_kept = keep_tail(s.points, d, pool);
     t->first = read_spread(&w, d, pool);
     t->first_kept = keep_spread(s, pool);
     const real *x = t->first_kept.y;
@@ -141,13 +145,13 @@ static int make_stack(Stack *t, Shape s, long more, const real **w)
 
 /* All tokens of one mask; returns those of the last layer. */
 static const real *tokens(Stack *t, const real *mask, const real *off, const real *change,
-                          const real *induced)
+                          const real *attended)
 {
     Shape s = t->shape;
     for (long i = 0; i < s.m; i++)
         for (long j = 0; j < s.d; j++)
             t->first_kept.q[i * s.d + j] = off[i * s.d + j] + mask[i] * change[i * s.d + j];
-    memcpy(t->first_kept.h, induced, s.points * s.d * sizeof(real));
+    tail(s.points, s.d, &t->points, attended, &t->points_kept, t->first_kept.h);
     spread(s, &t->first, &t->first_kept, t->room);
     for (long i = 0; i < t->more; i++)
         block(s, &t->blocks[i], &t->kept[i], t->room);
@@ -155,14 +159,14 @@ static const real *tokens(Stack *t, const real *mask, const real *off, const rea
 }
 
 int forward(long n, long m, long points, long d, long heads, long more, const real *mask,
-            const real *off, const real *change, const real *induced, const real **w, real *pooled)
+            const real *off, const real *change, const real *attended, const real **w, real *pooled)
 {
     Stack t;
     if (!make_stack(&t, (Shape){m, points, d, heads}, more, w))
         return 0;
     memset(pooled, 0, n * d * sizeof(real));
     for (long i = 0; i < n; i++)
-        add_sum(m, d, tokens(&t, mask + i * m, off, change, induced + i * points * d),
+        add_sum(m, d, tokens(&t, mask + i * m, off, change, attended + i * points * d),
                 pooled + i * d);
     free_stack(&t);
     return 1;
@@ -170,14 +174,15 @@ int forward(long n, long m, long points, long d, long heads, long more, const re
 
 /* Gradients of weights, off and change are added to what is there. */
 int backward(long n, long m, long points, long d, long heads, long more, const real *mask,
-             const real *off, const real *change, const real *induced, const real **w,
-             const real *grad, real *d_mask, real *d_off, real *d_change, real *d_induced,
+             const real *off, const real *change, const real *attended, const real **w,
+             const real *grad, real *d_mask, real *d_off, real *d_change, real *d_attended,
              real **d_w)
 {
     Stack t;
     if (!make_stack(&t, (Shape){m, points, d, heads}, more, w))
         return 0;
     real *d_x = t.d_x;
+    TailGrad points_grad = read_tail_grad(&d_w);
     SpreadGrad first = read_spread_grad(&d_w);
     for (long i = 0; i < more; i++) {
         BlockGrad *g = &t.grads[i];
@@ -188,13 +193,14 @@ int backward(long n, long m, long points, long d, long heads, long more, const r
         g->spread = read_spread_grad(&d_w);
     }
     for (long i = 0; i < n; i++) {
-        tokens(&t, mask + i * m, off, change, induced + i * points * d);
+        tokens(&t, mask + i * m, off, change, attended + i * points * d);
         for (long j = 0; j < m; j++)
             memcpy(d_x + j * d, grad + i * d, d * sizeof(real));
         for (long l = more; l-- > 0;)
             unblock(t.shape, &t.blocks[l], &t.grads[l], &t.kept[l], d_x, t.d_h, t.room);
-        unspread(t.shape, &t.first, &first, &t.first_kept, d_x, d_induced + i * points * d,
-                 t.room);
+        real *d_u = d_attended + i * points * d;
+        unspread(t.shape, &t.first, &first, &t.first_kept, d_x, d_u, t.room);
+        untail(points, d, &t.points, &points_grad, &t.points_kept, d_u, t.room);
         for (long j = 0; j < m; j++) {
             real on = mask[i * m + j];
             d_mask[i * m + j] = row_dot(d, d_x + j * d, change + j * d);
