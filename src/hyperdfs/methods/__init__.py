@@ -5,6 +5,7 @@ from __future__ import annotations
 from hyperdfs.errors import InputError
 from hyperdfs.methods.base import Method, Model, Shape
 from hyperdfs.methods.controls import CONTROL_METHODS
+from hyperdfs.methods.cwcf import CWCF_METHODS
 from hyperdfs.methods.dime import DIME
 from hyperdfs.methods.eddi import EDDI
 from hyperdfs.methods.gdfs import GDFS
@@ -25,6 +26,7 @@ METHODS: dict[str, Method] = {
         GDFS,
         REPA,
         VIP,
+        *CWCF_METHODS,
         *INVASE_METHODS,
         *SEFA_METHODS,
         *MULTI_MODEL_METHODS,
