@@ -113,6 +113,10 @@ class ColumnMap:
         # A product with 0s and 1s: exact, and its backward is many times faster than indexing's.
         return mask if self._spread is None else mask @ self._spread.to(mask)
 
+    def collapse(self, columns: Tensor) -> Tensor:
+        """The sum over each feature's columns, ``(..., D) -> (..., M)``: the way back."""
+        return columns if self._spread is None else columns @ self._spread.to(columns).T
+
 
 def distinct_rows(masks: Tensor) -> tuple[Tensor, Tensor]:
     """First index of every distinct mask, and for each row the number of its mask.
