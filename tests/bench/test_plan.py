@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from hyperdfs.bench.choices import Choice, choose, members
+from hyperdfs.bench.choices import Choice, choose, load_source, members
 from hyperdfs.bench.plan import QUICK_ROWS, Plan, cells, read_plan
 from hyperdfs.datasets import dataset_info, dataset_names
 from hyperdfs.errors import DataNotFoundError, InputError
@@ -130,6 +130,17 @@ def test_groups_mean_what_is_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: 
 
 def test_the_paper_is_a_group_of_known_names():
     assert {"synpairs", "cube", "wine", "bank"} <= set(members("paper")) <= set(dataset_names())
+
+
+def test_a_table_with_its_published_prices_is_a_data_set_of_its_own():
+    if not dataset_info("heart").at_hand:
+        pytest.skip("needs heart.csv.gz in $HYPERDFS_DATA")
+    chosen, _ = choose(["heart", "heart@published"])
+    assert [choice.name for choice in chosen] == ["heart", "heart@published"]
+    assert set(load_source("heart").costs) == {1.0}
+    assert len(set(load_source("heart@published").costs)) > 1
+    with pytest.raises(InputError, match="no published prices"):
+        choose(["wine@published"])
 
 
 def test_a_wrong_name_and_two_of_one_name(plan_file: Path, tmp_path: Path):

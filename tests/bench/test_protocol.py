@@ -99,7 +99,7 @@ def test_rounding_keeps_the_predicted_class(proba):
     assert np.abs(rounded - proba).max() < 1e-3
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(st.lists(st.integers(0, 60), min_size=2, max_size=5), st.integers(5, 80))
 def test_a_subsample_keeps_the_proportions(counts, size):
     labels = np.random.default_rng(0).permutation(np.repeat(np.arange(len(counts)), counts))

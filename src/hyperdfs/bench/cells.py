@@ -112,12 +112,15 @@ def write_cell(root: Path, record: CellRecord, arrays: CellArrays | None = None)
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}{PART}")
     try:
-        with zipfile.ZipFile(temporary, "x", zipfile.ZIP_DEFLATED) as z:
-            z.writestr(RECORD, record.model_dump_json())
-            for name in ARRAYS if arrays else ():
-                array = getattr(arrays, name)
-                if array is not None:
-                    z.writestr(f"{name}.npy", _npy(array))
+        with temporary.open("xb") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+                archive.writestr(RECORD, record.model_dump_json())
+                for name in ARRAYS if arrays else ():
+                    array = getattr(arrays, name)
+                    if array is not None:
+                        archive.writestr(f"{name}.npy", _npy(array))
+            file.flush()
+            os.fsync(file.fileno())  # the name must not reach the disk before the content
         os.replace(temporary, path)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperdfs.bench.paper import COUNTERPARTS
-from hyperdfs.datasets import dataset_info, dataset_names, load_dataset
+from hyperdfs.datasets import Dataset, dataset_info, dataset_names, load_dataset
+from hyperdfs.datasets.cards import is_card
 from hyperdfs.errors import InputError
 
 KINDS = {"tables": "table", "synthetic": "synthetic", "images": "images"}
@@ -55,8 +56,18 @@ def members(group: str) -> list[str]:
     return [name for name in dataset_names() if dataset_info(name).kind == KINDS[group]]
 
 
+def load_source(source: str) -> Dataset:
+    """The data set that a choice means; ``heart@published`` is one with its published prices."""
+    if is_card(source):
+        return load_dataset(source)
+    name, _, costs = source.partition("@")
+    return load_dataset(name, costs=costs or None)
+
+
 def _choice(name: str) -> Choice:
     if name in dataset_names():
         return Choice(name, name, dataset_info(name).n_rows)
-    data = load_dataset(name)  # a card: only the table itself knows its size
-    return Choice(data.name, str(Path(name).resolve()), len(data.y))
+    data = load_source(name)
+    if is_card(name):
+        return Choice(data.name, str(Path(name).resolve()), len(data.y))
+    return Choice(name, name, len(data.y))

@@ -14,9 +14,10 @@ import numpy as np
 import torch
 
 from hyperdfs.bench.cells import CellArrays, CellKey, CellRecord, Seconds
+from hyperdfs.bench.choices import load_source
 from hyperdfs.bench.memory import peak_memory_mb, reset_peak_memory
 from hyperdfs.bench.splits import fold_rows, kept_rows
-from hyperdfs.datasets import Dataset, load_dataset
+from hyperdfs.datasets import Dataset
 from hyperdfs.errors import InputError
 from hyperdfs.estimator import PAPER_BUDGETS, DFSClassifier
 from hyperdfs.evaluation.money import cost_area
@@ -38,7 +39,7 @@ LARGEST_BUDGET = max(PAPER_BUDGETS)
 class CellTask:
     """Everything a worker needs to run a cell.
 
-    source : what `load_dataset` is given; a name of the catalog or the path of a card.
+    source : what `load_source` is given: a name of the catalog or the path of a card.
     fingerprint : of the data that other cells of the store were run on, if there are any.
     """
 
@@ -99,7 +100,7 @@ def run_cell(
     started = time.perf_counter()
     with one_thread():
         record.config = task.config()
-        data = load_dataset(task.source)
+        data = load_source(task.source)
         rows = kept_rows(data.y, task.key.max_rows)
         train, test = fold_rows(data.y, rows, task.n_folds, task.key.fold)
         _describe(record, task, data, train, test)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -59,8 +59,10 @@ def prepare(root: Path, tasks: Sequence[CellTask], *, retry_failed: bool = False
     return Agenda(missing, done, broken)
 
 
-def run(root: Path, tasks: Sequence[CellTask], engine: Engine) -> Iterator[CellRecord]:
+def run(root: Path, tasks: Sequence[CellTask], engine: Engine) -> Generator[CellRecord, None, None]:
     """Run the cells and yield their records as they come; the store has them by then."""
+    if not tasks:
+        return  # and no cluster is started
     with closing(engine.run(tasks, worker(root.resolve()))) as outcomes:  # type: ignore[type-var]
         for outcome in outcomes:
             record = outcome.result

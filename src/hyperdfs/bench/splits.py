@@ -22,7 +22,7 @@ def kept_rows(labels: np.ndarray, max_rows: int | None) -> np.ndarray:
     counts = np.bincount(labels)
     exact = counts * max_rows / len(labels)
     take = np.maximum(np.floor(exact).astype(int), counts > 0)
-    by_remainder = np.argsort(np.floor(exact) - exact, kind="stable")
+    by_remainder = np.argsort(take - exact, kind="stable")
     take[by_remainder[: max(max_rows - take.sum(), 0)]] += 1
     chosen = [
         rng.choice(np.flatnonzero(labels == c), size, replace=False) for c, size in enumerate(take)

@@ -62,6 +62,8 @@ def run(
     It may be stopped or killed at any moment; the same command then goes on. The exit code is 1
     when a cell failed.
     """
+    from contextlib import closing
+
     from hyperdfs.bench import runner
     from hyperdfs.bench.choices import choose
     from hyperdfs.bench.engines import make_engine
@@ -87,8 +89,9 @@ def run(
     agenda = runner.prepare(out, tasks, retry_failed=retry_failed)
     console.print(_opening(out, agenda), markup=False)
     broken = list(agenda.failed)
-    with Screen(console, out, agenda) as screen:
-        for record in runner.run(out, agenda.missing, worker) if agenda.missing else ():
+    records = runner.run(out, agenda.missing, worker)
+    with Screen(console, out, agenda) as screen, closing(records) as came:
+        for record in came:
             screen.show(record)
             if record.status == "failed":
                 broken.append(record)

@@ -11,18 +11,18 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
     Task,
     TextColumn,
     TimeElapsedColumn,
-    TimeRemainingColumn,
 )
 from rich.text import Text
 
 from hyperdfs.bench.cells import CellKey, CellRecord
 from hyperdfs.bench.leases import read_leases
 from hyperdfs.bench.runner import Agenda
+from hyperdfs.bench.status import seconds_left
 
-LONG_MEMORY = 24 * 3600.0  # seconds: cells are long, so the pace is that of the whole run
 GLANCE = 1.0  # seconds between looks at the leases
 
 
@@ -30,23 +30,20 @@ class Screen:
     """Lines on the console; with a bar below them where it is a terminal."""
 
     def __init__(self, console: Console, root: Path, agenda: Agenda) -> None:
-        self._console, self._root = console, root
-        self._done, self._failed, self._total = 0, 0, len(agenda.missing)
+        self._console, self._total = console, len(agenda.missing)
+        self._came: list[CellRecord] = []
+        self._pace = _Pace(root, agenda, self._came)
         self._bar = Progress(
             TextColumn("Cells"),
             BarColumn(),
             MofNCompleteColumn(),
-            _Running(root),
-            TextColumn("{task.fields[failed]} failed"),
             TimeElapsedColumn(),
-            TextColumn("left"),
-            TimeRemainingColumn(),
+            self._pace,
             console=console,
-            speed_estimate_period=LONG_MEMORY,
             disable=not console.is_terminal or not agenda.missing,
             transient=True,
         )
-        self._task = self._bar.add_task("cells", total=self._total, failed=0)
+        self._task = self._bar.add_task("cells", total=self._total)
 
     def __enter__(self) -> Self:
         self._bar.start()
@@ -57,26 +54,52 @@ class Screen:
 
     def show(self, record: CellRecord) -> None:
         """One more cell has come in."""
-        self._done += 1
-        self._failed += record.status == "failed"
+        self._came.append(record)
         width = len(str(self._total))
-        line = f"[{self._done:>{width}}/{self._total}] {describe(record)}"
+        line = f"[{len(self._came):>{width}}/{self._total}] {describe(record)}"
         self._console.print(line, markup=False, soft_wrap=True)
-        self._bar.update(self._task, completed=self._done, failed=self._failed)
+        self._bar.update(self._task, completed=len(self._came))
 
 
-class _Running(TextColumn):
-    """How many cells are under way, by their leases."""
+class _Pace(ProgressColumn):
+    """How many cells are under way, how many failed, and how long the rest will take."""
 
-    def __init__(self, root: Path) -> None:
-        super().__init__("{task.description}")
-        self._root, self._looked, self._text = root, 0.0, ""
+    def __init__(self, root: Path, agenda: Agenda, came: list[CellRecord]) -> None:
+        super().__init__()
+        self._root, self._agenda, self._came = root, agenda, came
+        self._looked, self._text = 0.0, Text()
 
     def render(self, task: Task) -> Text:
         if time.monotonic() - self._looked > GLANCE:
-            self._looked = time.monotonic()
-            self._text = f"{sum(lease.alive for lease in read_leases(self._root))} running"
-        return Text(self._text)
+            self._looked, self._text = time.monotonic(), Text(self._look())
+        return self._text
+
+    def _look(self) -> str:
+        came = {record.key for record in self._came}
+        running = [at for at in read_leases(self._root) if at.alive and at.key not in came]
+        busy = {at.key for at in running}
+        waiting = [
+            task.key
+            for task in self._agenda.missing
+            if task.key not in came and task.key not in busy
+        ]
+        failed = sum(record.status == "failed" for record in self._came)
+        left = seconds_left([*self._agenda.done, *self._came], waiting, running)
+        told = [f"{len(running)} running"]
+        told += [f"{failed} failed"] if failed else []
+        told += [f"about {duration(left)} left"] if left else []
+        return ", ".join(told)
+
+
+def duration(seconds: float) -> str:
+    """A time as a person would say it.
+
+    >>> duration(42), duration(400), duration(9000)
+    ('42 s', '7 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
 def cell_name(key: CellKey) -> str:

@@ -70,21 +70,14 @@ def picture(status: Status) -> RenderableType:
 
 
 def _left(status: Status) -> str:
+    from hyperdfs.cli.bench_screen import duration
+
     if status.seconds_left is None:
         return "unknown" if status.running else "nobody is at work; `bench run` goes on"
     return "none" if status.seconds_left == 0 else "about " + duration(status.seconds_left)
 
 
 def _worker(lease: Lease) -> str:
+    from hyperdfs.cli.bench_screen import duration
+
     return f"for {duration(time.time() - lease.started)}, process {lease.pid} on {lease.host}"
-
-
-def duration(seconds: float) -> str:
-    """A time as a person would say it.
-
-    >>> duration(42), duration(400), duration(9000)
-    ('42 s', '7 min', '2.5 h')
-    """
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
