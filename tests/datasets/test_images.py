@@ -154,7 +154,7 @@ def write_pcam(folder: Path, images: np.ndarray, labels: np.ndarray, zipped: boo
 
 @pytest.mark.parametrize("zipped", [False, True])
 def test_pcam_files(zipped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path / "cache")
     images = RNG.integers(0, 256, size=(12, 96, 96, 3), dtype=np.uint8)
     labels = np.array([0, 1] * 6, dtype=np.uint8)
     paths = tuple(write_pcam(tmp_path, images, labels, zipped))

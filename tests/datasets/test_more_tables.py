@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
@@ -57,9 +56,8 @@ def test_answers_that_are_no_values_are_missing() -> None:
 def test_thyroid_from_the_two_original_files(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    need("thyroid")
+    table = pd.read_csv(need("thyroid") / "thyroid_ann.csv.gz", dtype=str)
     ours = load_dataset("thyroid")
-    table = pd.read_csv(Path(os.environ["HYPERDFS_DATA"]) / "thyroid_ann.csv.gz", dtype=str)
     for part, rows in table.groupby("split"):
         lines = [" ".join(row) + " " for row in rows.drop(columns="split").to_numpy()]
         (tmp_path / f"ann-{part}.data").write_text("\n".join(lines) + "\n")
@@ -69,8 +67,7 @@ def test_thyroid_from_the_two_original_files(
 
 @pytest.mark.parametrize("name", PRICED)
 def test_prices_are_the_published_ones(name: str) -> None:
-    need(name)
-    path = Path(os.environ["HYPERDFS_DATA"]) / f"{PRICED[name]}_costs.csv"
+    path = need(name) / f"{PRICED[name]}_costs.csv"
     if not path.exists():
         pytest.skip(f"needs {path.name} in $HYPERDFS_DATA")
     published = pd.read_csv(path).set_index("feature")
@@ -89,8 +86,7 @@ def test_prices_are_the_published_ones(name: str) -> None:
 
 
 def test_prices_of_nhanes() -> None:
-    need("nhanes_glucose")
-    path = Path(os.environ["HYPERDFS_DATA"]) / "nhanes_diabetes_costs.csv"
+    path = need("nhanes_glucose") / "nhanes_diabetes_costs.csv"
     if not path.exists():
         pytest.skip(f"needs {path.name} in $HYPERDFS_DATA")
     published = pd.read_csv(path).set_index("nhanes_variable")["cost_per_column"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import os
 from pathlib import Path
 
 import numpy as np
@@ -31,10 +30,6 @@ SHARES = {
     **{"wine": 0.399, "heart": 0.556, "cirrhosis": 0.555, "yeast": 0.312, "metabric": 0.579},
     **{"bank": 0.526, "california": 0.500, "diabetes130": 0.539},
 }
-
-
-def data_folder() -> Path:
-    return Path(os.environ["HYPERDFS_DATA"])
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -72,18 +67,17 @@ def test_words_that_pandas_takes_for_missing_stay_categories() -> None:
 
 
 def test_mutations_count_as_any_or_none() -> None:
-    need("metabric")
+    folder = need("metabric")
     X = load_dataset("metabric").X
     mutations = X[[c for c in X.columns if c.endswith("_mut")]]
     assert mutations.shape[1] == 173
     assert set(np.unique(mutations)) == {0, 1}
-    raw = pd.read_csv(data_folder() / "metabric.csv.gz", usecols=["tp53_mut"], dtype=str)
+    raw = pd.read_csv(folder / "metabric.csv.gz", usecols=["tp53_mut"], dtype=str)
     assert mutations["tp53_mut"].sum() == (raw["tp53_mut"] != "0").sum()
 
 
 def test_california_is_cut_at_the_median() -> None:
-    need("california")
-    value = pd.read_csv(data_folder() / "california.csv.gz")["median_house_value"]
+    value = pd.read_csv(need("california") / "california.csv.gz")["median_house_value"]
     assert np.array_equal(load_dataset("california").y, (value > 179_700).astype(int))
 
 
@@ -97,10 +91,10 @@ def test_the_original_file_gives_the_same_table(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Written as its publisher does: separators, header and missing values."""
-    need(name)
+    folder = need(name)
     ours = load_dataset(name)
     file, original = (form[0].name for form in dataset_info(name).files)
-    table = pd.read_csv(data_folder() / file, dtype=str, keep_default_na=False)
+    table = pd.read_csv(folder / file, dtype=str, keep_default_na=False)
     styles = {
         "heart": {"sep": " ", "header": False},
         "yeast": {"sep": "\t", "header": False},
@@ -116,8 +110,8 @@ def test_the_original_file_gives_the_same_table(
 @pytest.fixture
 def heart_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The lines of the heart file; what `write_heart` writes is then found in its place."""
-    need("heart")
-    lines = gzip.decompress((data_folder() / "heart.csv.gz").read_bytes()).decode().splitlines()
+    content = (need("heart") / "heart.csv.gz").read_bytes()
+    lines = gzip.decompress(content).decode().splitlines()
     monkeypatch.setenv("HYPERDFS_DATA", str(tmp_path))
     return lines
 
@@ -149,7 +143,7 @@ def test_a_wrong_file_is_told_apart(change, reason, heart_lines, tmp_path) -> No
 
 def test_an_absent_file_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HYPERDFS_DATA", str(tmp_path))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path / "cache")
     assert not dataset_info("bank").at_hand
     with pytest.raises(DataNotFoundError, match=r"put bank.csv.gz or bank.csv into .*HYPERDFS_DA"):
         load_dataset("bank")

@@ -55,9 +55,8 @@ def is_card(name: object) -> bool:
     >>> is_card("clinic.toml"), is_card("clinic.csv.gz"), is_card("wine")
     (True, True, False)
     """
-    if isinstance(name, Path):
-        return True
-    return isinstance(name, str) and table_suffix(Path(name)) in (SUFFIX, *SEPARATORS, *PARQUET)
+    known = (SUFFIX, *SEPARATORS, *PARQUET)
+    return isinstance(name, str | Path) and table_suffix(Path(name)) in known
 
 
 def load_card(path: Path) -> Dataset:

@@ -87,8 +87,13 @@ class Table:
 
 
 def text_of(value: Any) -> str:
-    """A label or a category as text; 2.0 is 2, as missing cells turn whole numbers into floats."""
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    """A label or a category as text; 2.0 is 2, as missing cells turn whole numbers into floats.
+
+    >>> text_of(2.0), text_of(2.5), text_of(12345678.0), text_of("2.0")
+    ('2', '2.5', '12345678', '2.0')
+    """
+    whole = isinstance(value, float | np.floating) and float(value).is_integer()
+    return str(int(value)) if whole else str(value)
 
 
 def file_entry(

@@ -71,7 +71,7 @@ HEART = table_entry(
         as_csv("heart.csv.gz", "58b124095e3d3f59cf9348ef3ee339183b4d62a586027fca2773f37f13461682"),
         Form(
             (uci_zip("heart.dat", "145/statlog+heart.zip"),),
-            separator=" ",
+            separator=r"\s+",
             columns=_HEART_COLUMNS,
         ),
     ],
