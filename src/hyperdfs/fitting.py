@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -90,7 +90,7 @@ class Encoding:
 def encode(
     table: pd.DataFrame, space: FeatureSpace, n_classes: int, style: str, n_bins: int | None
 ) -> Encoding:
-    preprocessor = Preprocessor(style=style, n_bins=n_bins)
+    preprocessor = Preprocessor(style=style, n_bins=None if style == "paper" else n_bins)
     encoded = preprocessor.fit_transform(table, space)
     group = tuple(int(g) for g in preprocessor.column_group)
     shape = Shape(group, len(space), n_classes, pixels=space.kind == "pixels")
@@ -145,7 +145,7 @@ def fit_state(
 
     def fit(method: str, job: Job, encoding: Encoding) -> Model:
         return get_method(method).fit(
-            job,
+            replace(job, preprocessor=encoding.preprocessor),
             encoding.rows(train, train_target, weight, device),
             encoding.rows(valid, valid_target, weight, device),
         )

@@ -13,6 +13,7 @@ from torch import nn
 from hyperdfs.acquisition import Predictor, Selector
 from hyperdfs.config import PRESETS, HyperConfig, TableConfig, make_config
 from hyperdfs.masks import ColumnMap
+from hyperdfs.preprocess import Preprocessor
 from hyperdfs.training.data import Rows
 from hyperdfs.training.loop import History, Progress
 
@@ -73,6 +74,7 @@ class Job:
     device: torch.device
     progress: Progress
     held_out: np.ndarray | None = None
+    preprocessor: Preprocessor | None = None  # of the rows, for a method that asks about raw values
 
 
 Family = Literal["ours", "single model", "multi-model", "control"]

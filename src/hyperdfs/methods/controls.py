@@ -6,8 +6,10 @@ from torch import Tensor
 
 from hyperdfs.config import TableConfig
 from hyperdfs.methods.base import Job, Method, Model, Shape
+from hyperdfs.methods.oracle import ORACLE
 from hyperdfs.methods.static_mlp import MASKED_METHODS
 from hyperdfs.methods.static_trees import STATIC_TREES
+from hyperdfs.methods.trees_missing import TREES_MISSING
 from hyperdfs.nn.arrays import Arrays
 from hyperdfs.selectors.fixed import StaticSelector
 from hyperdfs.training.data import Rows, joined
@@ -56,4 +58,4 @@ CONSTANT = Method(
     ranked=False,
 )
 
-CONTROL_METHODS = [*MASKED_METHODS, STATIC_TREES, CONSTANT]
+CONTROL_METHODS = [*MASKED_METHODS, STATIC_TREES, TREES_MISSING, CONSTANT, ORACLE]

@@ -26,6 +26,7 @@ class Tree(NamedTuple):
     right: Tensor
     missing_left: Tensor  # (nodes,) bool
     value: Tensor  # (nodes,) float64
+    gain: Tensor  # (nodes,) float64, what the split gained in training; 0 for a leaf
     depth: int
     target: int  # the class
 
@@ -35,6 +36,13 @@ class Booster(NamedTuple):
 
     baseline: Tensor  # (C,) float64
     trees: list[Tree]
+
+    def gains(self, n_columns: int) -> Tensor:
+        """What the splits on each column have gained in training, ``(n_columns,)``."""
+        total = torch.zeros(n_columns, dtype=torch.float64)
+        for tree in self.trees:
+            total.index_add_(0, tree.feature, tree.gain)
+        return total
 
 
 class Forest(Arrays):

@@ -82,16 +82,6 @@ def grow(table: Table, growth: Growth, seed: int) -> HistGradientBoostingClassif
     ).fit(x, table.labels, None if equal else table.weight)
 
 
-def column_gains(model: HistGradientBoostingClassifier, n_columns: int) -> np.ndarray:
-    """What the splits on each column have gained in training, ``(n_columns,)``."""
-    gains = np.zeros(n_columns)
-    for stage in model._predictors:
-        for predictor in stage:
-            inner = predictor.nodes[predictor.nodes["is_leaf"] == 0]
-            np.add.at(gains, inner["feature_idx"], inner["gain"])
-    return gains
-
-
 def shares(table: Table, n_classes: int) -> Booster:
     """No trees: the shares of the classes, smoothed by one row."""
     counts = np.bincount(table.labels, weights=table.weight, minlength=n_classes)
@@ -127,6 +117,7 @@ def _tree(nodes: np.ndarray, columns: np.ndarray, target: int) -> Tree:
         right=torch.from_numpy(np.where(leaf, here, nodes["right"]).astype(np.int64)),
         missing_left=torch.from_numpy(nodes["missing_go_to_left"].astype(bool)),
         value=torch.from_numpy(nodes["value"].copy()),
+        gain=torch.from_numpy(np.where(leaf, 0.0, nodes["gain"])),
         depth=int(nodes["depth"].max()),
         target=target,
     )
@@ -185,3 +176,9 @@ def fit_booster(
     if not len(columns) or len(np.unique(table.labels)) < 2:
         return shares(table, n_classes)
     return booster_of(grow(table.columns(columns), growth, seed), columns, n_classes)
+
+
+def feature_gains(booster: Booster, column_group: np.ndarray) -> np.ndarray:
+    """What the splits on all columns of each feature have gained in training, ``(M,)``."""
+    gains = booster.gains(len(column_group)).numpy()
+    return np.bincount(column_group, weights=gains)

@@ -9,8 +9,8 @@ from hyperdfs.masks import MaskSampler
 from hyperdfs.training.boosting import Growth, Table, Trial, bins_for, to_table, try_out
 from hyperdfs.training.data import Rows
 
-MOST_CELLS = 15_000_000  # of all copies together
-MOST_COPIES = 20
+MOST_CELLS, MOST_ROWS = 10_000_000, 30_000  # of all copies together
+MOST_COPIES = 12
 CHECKS = 4  # copies of each validation row
 
 
@@ -19,7 +19,10 @@ def fit_masked_trees(
 ) -> Trial:
     """Trees on masked copies of the training rows, up to the best round on masked valid rows."""
     n, n_columns = train.x.shape
-    copies = int(np.clip(MOST_CELLS // (n * n_columns), 2, MOST_COPIES))
+    most = min(MOST_CELLS // n_columns, MOST_ROWS)
+    copies = int(np.clip(most // n, 2, MOST_COPIES))
+    if n_classes > 2:  # a tree a round for each class
+        rounds = -(-rounds // 2)
     return try_out(
         masked_copies(train, copies, sampler),
         masked_copies(valid, CHECKS, sampler),

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
-from hyperdfs.training.boosting import Growth, Table, column_gains, grow, try_out
+from hyperdfs.training.boosting import Growth, Table, feature_gains, fit_booster, try_out
 from hyperdfs.training.orders import complete, forward_order, relative_costs, worth
 
 ROWS_TO_CHOOSE = 6000  # more cost time and change no choice
@@ -69,11 +69,9 @@ class RefitLosses:
 
 def ranked_by_gain(losses: RefitLosses, costs: np.ndarray) -> list[int]:
     """Features by what they gain in trees on all of them."""
-    table, growth = losses.table, replace(losses.growth, rounds=ROUNDS_TO_CHOOSE)
-    gains = np.zeros(len(costs))
-    if len(np.unique(table.labels)) > 1:
-        by_column = column_gains(grow(table, growth, losses.seed), table.x.shape[1])
-        np.add.at(gains, losses.column_group, by_column)
+    columns = np.arange(losses.table.x.shape[1])
+    booster = fit_booster(losses.table, columns, losses.growth, losses.n_classes, losses.seed)
+    gains = feature_gains(booster, losses.column_group)
     return np.argsort(-worth(gains, relative_costs(costs)), kind="stable").tolist()
 
 
