@@ -74,6 +74,15 @@ def test_the_folder_comes_before_the_cache(places: tuple[Path, Path]) -> None:
     assert find_files(alternatives) == (data / "a.csv", data / "b.csv")
 
 
+def test_only_what_is_absent_is_downloaded(places: tuple[Path, Path], server: str) -> None:
+    data, cache = places
+    rows = DataFile("rows.csv", url=f"{server}/rows.csv")
+    zipped = DataFile("big.tgz", url=f"{server}/big.tgz")  # which the server does not have
+    (data / "big").mkdir()
+    paths = obtain_files("rows", ((zipped, rows), (DataFile("big"), rows)))
+    assert paths == (data / "big", cache / "rows.csv")
+
+
 @pytest.mark.parametrize("archive", [False, True])
 def test_download_once(archive: bool, places: tuple[Path, Path], server: str) -> None:
     _, cache = places

@@ -52,21 +52,20 @@ def cache_folder() -> Path | None:
 
 def find_files(alternatives: Alternatives) -> tuple[Path, ...] | None:
     """The files of the first alternative that is complete on this machine."""
-    for folder in (data_folder(), cache_folder()):
-        for files in alternatives if folder else ():
-            paths = tuple(folder / file.name for file in files)  # type: ignore[operator]
-            if all(path.exists() for path in paths):
-                return paths
+    for files in alternatives:
+        paths = [_find(file) for file in files]
+        if None not in paths:
+            return tuple(path for path in paths if path is not None)
     return None
 
 
 def obtain_files(dataset: str, alternatives: Alternatives) -> tuple[Path, ...]:
-    """The files of one alternative, downloaded into the cache if they are not at hand."""
+    """The files of one alternative; what is not at hand is downloaded into the cache."""
     found = find_files(alternatives)
     if found is not None:
         return found
-    files = next((files for files in alternatives if all(file.url for file in files)), None)
-    if files is None:
+    possible = [files for files in alternatives if all(_find(f) or f.url for f in files)]
+    if not possible:
         raise DataNotFoundError(
             f"data set {dataset!r} has no public download in a format that is read here; "
             f"{_where_to_put(alternatives)}"
@@ -77,11 +76,26 @@ def obtain_files(dataset: str, alternatives: Alternatives) -> tuple[Path, ...]:
             f"downloading data set {dataset!r} needs pooch; install hyperdfs[bench], or "
             f"{_where_to_put(alternatives)}"
         )
+    # The alternative of which most is at hand already.
+    files = max(possible, key=lambda files: sum(_find(file) is not None for file in files))
+    return tuple(
+        _find(file) or _download_or_explain(dataset, file, folder, alternatives) for file in files
+    )
+
+
+def _find(file: DataFile) -> Path | None:
+    folders = [folder for folder in (data_folder(), cache_folder()) if folder]
+    return next((at / file.name for at in folders if (at / file.name).exists()), None)
+
+
+def _download_or_explain(
+    dataset: str, file: DataFile, folder: Path, alternatives: Alternatives
+) -> Path:
     try:
-        return tuple(_download(file, folder) for file in files)
+        return _download(file, folder)
     except Exception as error:  # requests, urllib3 and pooch each have error trees of their own
         raise DataNotFoundError(
-            f"data set {dataset!r} cannot be downloaded from {files[0].url} "
+            f"data set {dataset!r} cannot be downloaded from {file.url} "
             f"({type(error).__name__}); {_where_to_put(alternatives)}"
         ) from error
 
