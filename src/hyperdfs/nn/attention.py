@@ -119,21 +119,21 @@ class InducedAttention(nn.Module):
         self._tables = Remembered()
 
     def forward(self, presence: Tensor, absence: Tensor, mask: Tensor) -> Tensor:
-        return self.block.finish(self.attend(presence, absence, mask))
-
-    def attend(self, presence: Tensor, absence: Tensor, mask: Tensor) -> Tensor:
-        """``Q' + Att(Q', K', V')``, all but the end of the block."""
+        queries, total = self.sums(presence, absence, mask)
         block, n_inducing = self.block, self.inducing.shape[1]
-        tables = self._tables.get(
-            [presence, absence, *self.parameters()],
-            lambda: self.tables(presence, absence, slopes=self.tangent and mask.requires_grad),
-        )
-        total = tables.total(mask)
         n_weights = block.heads * n_inducing
         shape = (block.heads, n_inducing, -1)
         numerator = total[..., :-n_weights].unflatten(-1, shape)
         denominator = total[..., -n_weights:].unflatten(-1, shape)
-        return tables.queries + block.merge(numerator / denominator)
+        return block.finish(queries + block.merge(numerator / denominator))
+
+    def sums(self, presence: Tensor, absence: Tensor, mask: Tensor) -> tuple[Tensor, Tensor]:
+        """Queries ``(E, 1, I, dim)``, numerators and denominators as `InducedTables.total`."""
+        tables = self._tables.get(
+            [presence, absence, *self.parameters()],
+            lambda: self.tables(presence, absence, slopes=self.tangent and mask.requires_grad),
+        )
+        return tables.queries, tables.total(mask)
 
     def tables(self, presence: Tensor, absence: Tensor, *, slopes: bool = False) -> InducedTables:
         """What each of the 2M tokens adds to numerators and denominators of the softmax."""

@@ -54,15 +54,16 @@ class SetTransformerEncoder(nn.Module):
         self._weights = Remembered()
 
     def forward(self, mask: Tensor) -> Tensor:
-        attended = self.induced.attend(self.tables.presence, self.tables.absence, mask)
+        tables = self.tables.presence, self.tables.absence
         compiled = library(mask.dtype) if mask.device.type == "cpu" else None
         if compiled is None:
-            return self.output(self._pool_parts(mask, self.induced.block.finish(attended)))
-        weights = self._weights.get(self.parameters(), self._stack)
-        heads, more = self.tokens.block.heads, len(self.more)
-        queries, others = weights[:2], weights[2:]
-        pooled = TokenStack.apply(compiled, heads, more, mask, *queries, attended, *others)
-        return self.output(pooled)
+            return self.output(self._pool_parts(mask, self.induced(*tables, mask)))
+        queries, sums = self.induced.sums(*tables, mask)
+        off, change, *weights = self._weights.get(self.parameters(), self._stack)
+        sizes = self.tokens.block.heads, len(self.more)
+        return self.output(
+            TokenStack.apply(compiled, *sizes, mask, off, change, sums, queries, *weights)
+        )
 
     def _queries(self) -> tuple[Tensor, Tensor]:
         """The projected query of each token when off, and what switching it on changes."""

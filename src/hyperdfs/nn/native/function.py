@@ -13,12 +13,12 @@ from torch import Tensor
 class TokenStack(torch.autograd.Function):
     """The sum over the tokens of the last ISAB, for every mask.
 
-    Tokens enter as projected queries, ``off + mask * change``, induced points as what
-    `InducedAttention.attend` returns. The weights are those of `MultiheadBlock.tail` (of that
+    Tokens enter as projected queries, ``off + mask * change``, inducing points as `queries` and
+    the sums of `InducedTables.total`. The weights are those of `MultiheadBlock.tail` (of that
     attention), `TokenAttention.weights` and then `InducedSetBlock.weights`, layer by layer.
 
-    **Shape**: mask ``(E or 1, n, M)``, off and change ``(E, M, dim)``, attended ``(E, n, I, dim)``
-    -> ``(E, n, dim)``
+    **Shape**: mask ``(E or 1, n, M)``, off and change ``(E, M, dim)``, sums
+    ``(E, n, heads I dh + heads I)``, queries ``(E, 1, I, dim)`` -> ``(E, n, dim)``
     """
 
     @staticmethod
@@ -30,13 +30,14 @@ class TokenStack(torch.autograd.Function):
         mask: Tensor,
         off: Tensor,
         change: Tensor,
-        attended: Tensor,
+        sums: Tensor,
+        queries: Tensor,
         *weights: Tensor,
     ) -> Tensor:
-        tensors = [t.contiguous() for t in (mask, off, change, attended, *weights)]
-        members, n, points, dim = attended.shape
-        pooled = attended.new_empty(members, n, dim)
-        sizes = (n, mask.shape[2], points, dim, heads, more)
+        tensors = [t.contiguous() for t in (mask, off, change, sums, queries, *weights)]
+        members, _, points, dim = queries.shape
+        pooled = sums.new_empty(members, sums.shape[1], dim)
+        sizes = (*mask.shape[1:], points, dim, heads, more)
         for e in range(members):
             inputs, matrices = _of_member(tensors, e)
             if not library.forward(*sizes, *inputs, matrices, pooled[e].data_ptr()):
@@ -48,12 +49,12 @@ class TokenStack(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> tuple[Tensor | None, ...]:
         tensors = ctx.saved_tensors
-        mask, off, change, attended, *weights = tensors
+        mask, off, change, sums, *weights = tensors
         grad = grads[0].contiguous()
-        members = len(attended)
-        d_mask, d_attended = mask.new_empty(members, *mask.shape[1:]), torch.empty_like(attended)
+        members = len(sums)
+        d_mask, d_sums = mask.new_empty(members, *mask.shape[1:]), torch.empty_like(sums)
         d_off, d_change, *d_weights = (torch.zeros_like(t) for t in (off, change, *weights))
-        found = [d_mask, d_off, d_change, d_attended, *d_weights]
+        found = [d_mask, d_off, d_change, d_sums, *d_weights]
         for e in range(members):
             inputs, matrices = _of_member(tensors, e)
             outputs, gradients = _of_member(found, e)

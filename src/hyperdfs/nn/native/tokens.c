@@ -74,7 +74,8 @@ static SpreadKept keep_spread(Shape s, Pool *pool)
 typedef struct {
     Shape shape;
     long more;
-    Tail points; /* ends the first half of the first ISAB */
+    const real *start; /* queries of the inducing points */
+    Tail points;       /* ends the first half of the first ISAB */
     TailKept points_kept;
     Spread first;
     SpreadKept first_kept;
@@ -99,6 +100,7 @@ static void lay_out(Stack *t, const real **w, Pool *pool)
     t->room = take(pool, (s.m + 2 * d) * width + (s.m + 3 * s.points) * d + width);
     t->d_x = take(pool, s.m * d);
     t->d_h = take(pool, s.points * d);
+    t->start = *w++;
     t->points = read_tail(&w, d, pool);
     t->points_kept = keep_tail(s.points, d, pool);
     t->first = read_spread(&w, d, pool);
@@ -143,15 +145,46 @@ static int make_stack(Stack *t, Shape s, long more, const real **w)
     return 0;
 }
 
+/* The points have looked at the tokens: u = Q + N / D. `sums` holds N (heads, points, dim / heads)
+ * and then D (heads, points). */
+static void divide(Shape s, const real *start, const real *sums, real *u)
+{
+    long dh = s.d / s.heads;
+    for (long h = 0; h < s.heads; h++)
+        for (long i = 0; i < s.points; i++) {
+            long own = h * s.points + i, to = i * s.d + h * dh;
+            real part = 1 / sums[s.points * s.d + own];
+            for (long c = 0; c < dh; c++)
+                u[to + c] = start[to + c] + sums[own * dh + c] * part;
+        }
+}
+
+static void undivide(Shape s, const real *sums, const real *d_u, real *d_start, real *d_sums)
+{
+    long dh = s.d / s.heads;
+    for (long h = 0; h < s.heads; h++)
+        for (long i = 0; i < s.points; i++) {
+            long own = h * s.points + i, from = i * s.d + h * dh;
+            real part = 1 / sums[s.points * s.d + own], along = 0;
+            for (long c = 0; c < dh; c++) {
+                d_start[from + c] += d_u[from + c];
+                d_sums[own * dh + c] = d_u[from + c] * part;
+                along += d_sums[own * dh + c] * sums[own * dh + c];
+            }
+            d_sums[s.points * s.d + own] = -along * part;
+        }
+}
+
 /* All tokens of one mask; returns those of the last layer. */
 static const real *tokens(Stack *t, const real *mask, const real *off, const real *change,
-                          const real *attended)
+                          const real *sums)
 {
     Shape s = t->shape;
     for (long i = 0; i < s.m; i++)
         for (long j = 0; j < s.d; j++)
             t->first_kept.q[i * s.d + j] = off[i * s.d + j] + mask[i] * change[i * s.d + j];
-    tail(s.points, s.d, &t->points, attended, &t->points_kept, t->first_kept.h);
+    divide(s, t->start, sums, t->room);
+    tail(s.points, s.d, &t->points, t->room, &t->points_kept, t->first_kept.h);
     spread(s, &t->first, &t->first_kept, t->room);
     for (long i = 0; i < t->more; i++)
         block(s, &t->blocks[i], &t->kept[i], t->room);
@@ -159,29 +192,31 @@ static const real *tokens(Stack *t, const real *mask, const real *off, const rea
 }
 
 int forward(long n, long m, long points, long d, long heads, long more, const real *mask,
-            const real *off, const real *change, const real *attended, const real **w, real *pooled)
+            const real *off, const real *change, const real *sums, const real **w, real *pooled)
 {
     Stack t;
     if (!make_stack(&t, (Shape){m, points, d, heads}, more, w))
         return 0;
+    long n_sums = points * (d + heads);
     memset(pooled, 0, n * d * sizeof(real));
     for (long i = 0; i < n; i++)
-        add_sum(m, d, tokens(&t, mask + i * m, off, change, attended + i * points * d),
-                pooled + i * d);
+        add_sum(m, d, tokens(&t, mask + i * m, off, change, sums + i * n_sums), pooled + i * d);
     free_stack(&t);
     return 1;
 }
 
 /* Gradients of weights, off and change are added to what is there. */
 int backward(long n, long m, long points, long d, long heads, long more, const real *mask,
-             const real *off, const real *change, const real *attended, const real **w,
-             const real *grad, real *d_mask, real *d_off, real *d_change, real *d_attended,
+             const real *off, const real *change, const real *sums, const real **w,
+             const real *grad, real *d_mask, real *d_off, real *d_change, real *d_sums,
              real **d_w)
 {
     Stack t;
     if (!make_stack(&t, (Shape){m, points, d, heads}, more, w))
         return 0;
     real *d_x = t.d_x;
+    long n_sums = points * (d + heads);
+    real *d_start = *d_w++;
     TailGrad points_grad = read_tail_grad(&d_w);
     SpreadGrad first = read_spread_grad(&d_w);
     for (long i = 0; i < more; i++) {
@@ -193,14 +228,14 @@ int backward(long n, long m, long points, long d, long heads, long more, const r
         g->spread = read_spread_grad(&d_w);
     }
     for (long i = 0; i < n; i++) {
-        tokens(&t, mask + i * m, off, change, attended + i * points * d);
+        tokens(&t, mask + i * m, off, change, sums + i * n_sums);
         for (long j = 0; j < m; j++)
             memcpy(d_x + j * d, grad + i * d, d * sizeof(real));
         for (long l = more; l-- > 0;)
             unblock(t.shape, &t.blocks[l], &t.grads[l], &t.kept[l], d_x, t.d_h, t.room);
-        real *d_u = d_attended + i * points * d;
-        unspread(t.shape, &t.first, &first, &t.first_kept, d_x, d_u, t.room);
-        untail(points, d, &t.points, &points_grad, &t.points_kept, d_u, t.room);
+        unspread(t.shape, &t.first, &first, &t.first_kept, d_x, t.d_h, t.room);
+        untail(points, d, &t.points, &points_grad, &t.points_kept, t.d_h, t.room);
+        undivide(t.shape, sums + i * n_sums, t.d_h, d_start, d_sums + i * n_sums);
         for (long j = 0; j < m; j++) {
             real on = mask[i * m + j];
             d_mask[i * m + j] = row_dot(d, d_x + j * d, change + j * d);
