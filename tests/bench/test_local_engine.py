@@ -43,7 +43,7 @@ def test_every_task_comes_back_once_and_no_death_is_catching():
     deaths = {o.task: o.death for o in outcomes if o.death}
     assert set(deaths) == {FAILING, DYING}
     assert "RuntimeError: two is too much" in deaths[FAILING]
-    assert "killed (SIGKILL), as a rule for want of memory" in deaths[DYING]
+    assert "ended by SIGKILL, as a rule for want of memory" in deaths[DYING]
     assert list(LocalEngine(jobs=2).run([], square)) == []
 
 

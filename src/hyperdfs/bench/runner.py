@@ -63,14 +63,16 @@ def run(root: Path, tasks: Sequence[CellTask], engine: Engine) -> Generator[Cell
     """Run the cells and yield their records as they come; the store has them by then."""
     if not tasks:
         return  # and no cluster is started
-    with closing(engine.run(tasks, worker(root.resolve()))) as outcomes:  # type: ignore[type-var]
-        for outcome in outcomes:
-            record = outcome.result
-            if record is None:
-                record = failed(outcome.task.record(), outcome.death)
-                write_cell(root, record)
-            yield record
-    sweep_leases(root)
+    try:
+        with closing(engine.run(tasks, worker(root.resolve()))) as outcomes:
+            for outcome in outcomes:
+                record = outcome.result
+                if record is None:
+                    record = failed(outcome.task.record(), outcome.death)
+                    write_cell(root, record)
+                yield record
+    finally:
+        sweep_leases(root)  # of workers that died or were ended
 
 
 def check_same_setting(root: Path, task: CellTask, record: CellRecord) -> None:

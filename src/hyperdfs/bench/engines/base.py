@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
@@ -24,6 +24,6 @@ class Engine(Protocol):
 
     def run(
         self, tasks: Sequence[Task], work: Callable[[Task], Result]
-    ) -> Iterator[Outcome[Task, Result]]:
+    ) -> Generator[Outcome[Task, Result], None, None]:
         """Outcomes as they come. Closing the iterator early ends the work that is under way."""
         ...

@@ -13,7 +13,7 @@ import signal
 import threading
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from typing import Any
@@ -33,7 +33,7 @@ class LocalEngine:
 
     def run(
         self, tasks: Sequence[Task], work: Callable[[Task], Result]
-    ) -> Iterator[Outcome[Task, Result]]:
+    ) -> Generator[Outcome[Task, Result], None, None]:
         context = _context()
         waiting = deque(tasks)
         running: dict[Connection, tuple[Any, Task]] = {}
@@ -105,11 +105,11 @@ def _outcome(process: Any, receiver: Connection, task: Task) -> Outcome[Task, An
 
 
 def _cause(code: int) -> str:
-    if code == -signal.SIGKILL:
-        return "The worker died: it was killed (SIGKILL), as a rule for want of memory."
-    if code < 0:
-        return f"The worker died of signal {signal.Signals(-code).name}."
-    return f"The worker died with exit code {code}."
+    if code >= 0:
+        return f"The worker died with exit code {code}."
+    name = signal.Signals(-code).name
+    memory = ", as a rule for want of memory" if name == "SIGKILL" else ""
+    return f"The worker died: it was ended by {name}{memory}."
 
 
 def _end(processes: Sequence[Any]) -> None:

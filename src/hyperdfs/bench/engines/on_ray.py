@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from itertools import islice
 from typing import Any
 
@@ -30,7 +30,7 @@ class RayEngine:
 
     def run(
         self, tasks: Sequence[Task], work: Callable[[Task], Result]
-    ) -> Iterator[Outcome[Task, Result]]:
+    ) -> Generator[Outcome[Task, Result], None, None]:
         ray = self._ray
         own = not ray.is_initialized()
         if own:

@@ -7,7 +7,7 @@ later run finds what they have stored.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,7 @@ class SlurmEngine:
 
     def run(
         self, tasks: Sequence[Task], work: Callable[[Task], Result]
-    ) -> Iterator[Outcome[Task, Result]]:
+    ) -> Generator[Outcome[Task, Result], None, None]:
         running = dict(zip(self._executor.map_array(work, list(tasks)), tasks, strict=True))
         try:
             while running:
