@@ -81,16 +81,17 @@ def test_q_values_are_those_of_dynamic_programming(all_classes: bool) -> None:
         parallel=16,
         pool=2000,
         batch_steps=200,
-        interval=300,
-        max_intervals=4,
+        interval=250,
+        max_intervals=3,
         weight_decay=0.0,
-        learning_rate=2e-3,
         target_rate=0.05,
         all_classes=all_classes,
     )
     learning = learner(rows, config, price)
     falling = itertools.count(0, -1)
-    learning.fit(lambda: float(next(falling)), lambda *_: None)
+    for rate in (2e-3, 2e-4):  # the noise of large steps would hide small errors
+        learning.config = config.model_copy(update={"learning_rate": rate})
+        learning.fit(lambda: float(next(falling)), lambda *_: None)
     states = list(itertools.product([-1, 0, 1], repeat=3))
     x = torch.tensor(states, dtype=torch.float32)
     with torch.no_grad():
@@ -102,9 +103,9 @@ def test_q_values_are_those_of_dynamic_programming(all_classes: bool) -> None:
         errors += [abs(float(q[a]) - value) for a, value in exact.items() if all_classes or a > 1]
         chosen = max(exact, key=lambda a: float(q[a]))
         best.append(max(exact.values()) - exact[chosen])
-    assert max(errors) < 0.08
+    assert max(errors) < 0.06
     assert np.mean(errors) < 0.02
-    assert np.mean(best) < 0.01  # acting by the network loses next to nothing
+    assert max(best) < 0.02  # acting by the network loses next to nothing
 
 
 def test_retrace_by_hand() -> None:
