@@ -16,6 +16,7 @@ from hyperdfs.nn.scoring import ScoreNet
 from hyperdfs.training.data import Rows, make_rows
 from hyperdfs.training.repa import PolicySteps, anchor, with_global_opinion
 from method_contract import MethodContract, check_gate, gate
+from small_tables import numbers
 
 TINY = {
     "hidden": (8,),
@@ -42,6 +43,13 @@ def test_it_finds_the_gate_and_buys_what_it_points_to() -> None:
         "n_bins": 0,
     }
     check_gate(DFSClassifier(method="repa", max_budget=2, config=config).fit(*gate()))
+
+
+def test_it_sets_out_from_the_best_features_of_a_wide_table() -> None:
+    X, y = numbers(300, m=60)
+    config = {**TINY, "subset_epochs": 20, "selector_epochs": 1, "lr": 1e-2, "n_bins": 0}
+    clf = DFSClassifier(method="repa", max_budget=2, config=config).fit(X, y)
+    assert (clf.acquire(X[:20], budget=1).order == 0).all()
 
 
 def make_net(change: Change = "additive", *, trained: bool = False) -> RepaNet:

@@ -37,7 +37,7 @@ class MultiModelConfig(vip.VIPConfig):
     predictor_patience: int = Field(20, ge=1)
     predictor_weight_decay: float = Field(1e-4, ge=0)
     tuning_epochs: int = Field(20, ge=1)  # on the querier's histories
-    tuning_lr: float = Field(1e-4, gt=0)
+    tuning_lr: float = Field(1e-3, gt=0)
 
 
 class MoEConfig(MultiModelConfig):
@@ -185,7 +185,7 @@ def _method(
         partial(fit, make_net),
         members,
         config=config,
-        presets={"default": {}, "authors": vip.VIP_AUTHORS},
+        presets={"default": {}, "authors": {**vip.VIP_AUTHORS, "tuning_lr": 1e-4}},
         family="multi-model",
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from pydantic import Field
 
@@ -18,9 +19,11 @@ from hyperdfs.selectors.learned import LearnedSelector
 from hyperdfs.training.data import Rows
 from hyperdfs.training.histories import policy_check
 from hyperdfs.training.masked import Recipe, fit_masked_classifier
-from hyperdfs.training.orders import forward_order, subset_losses
+from hyperdfs.training.orders import forward_order, relative_costs, subset_losses, worth
 from hyperdfs.training.repa import PolicySteps, anchor, fit_base, with_global_opinion
 from hyperdfs.training.start_order import start_from
+
+MOST_CANDIDATES = 50  # of the order that the selector starts from
 
 
 class RepaConfig(TableConfig):
@@ -105,10 +108,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
         progress=job.progress,
     )
     if config.start_order:
-        losses = subset_losses(model.predictor, train, generator)
-        features = range(job.shape.n_features)
-        order = forward_order(losses, features, job.max_budget, job.costs, lookahead=True)
-        start_from(scores, order)
+        start_from(scores, _find_order(job, model, train, generator))
     price = price_of(job.costs, job.config, train, job.max_budget).to(job.device)
     steps = PolicySteps(net, scores, sampler, job.max_budget, price, config.temperature, generator)
     model.history += steps.fit(
@@ -118,6 +118,17 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
         job.progress,
     )
     return model
+
+
+def _find_order(job: Job, model: Model, train: Rows, generator: torch.Generator) -> list[int]:
+    """Forward selection, on wide tables among the features that are worth most by themselves."""
+    losses = subset_losses(model.predictor, train, generator)
+    candidates = list(range(job.shape.n_features))
+    if len(candidates) > MOST_CANDIDATES:
+        alone = losses([[]]) - losses([[j] for j in candidates])
+        ranking = np.argsort(-worth(alone, relative_costs(job.costs)), kind="stable")
+        candidates = sorted(ranking[: max(MOST_CANDIDATES, job.max_budget)].tolist())
+    return forward_order(losses, candidates, job.max_budget, job.costs, lookahead=True)
 
 
 def _recipe(config: RepaConfig, epochs: int, patience: int) -> Recipe:
