@@ -15,7 +15,7 @@ from hyperdfs.nn.mlp import MaskedNet
 from hyperdfs.predictors.mlp import MLPPredictor
 from hyperdfs.selectors.fixed import RandomSelector
 from hyperdfs.selectors.static import FittedOrderSelector
-from hyperdfs.training.data import Rows, joined
+from hyperdfs.training.data import Rows
 from hyperdfs.training.loop import History
 from hyperdfs.training.masked import (
     Recipe,
@@ -24,9 +24,7 @@ from hyperdfs.training.masked import (
     subset_check,
     subset_loss,
 )
-from hyperdfs.training.orders import complete, forward_order, subset_losses, worth
-
-FEWEST_TO_CHOOSE = 300  # rows that can tell features apart
+from hyperdfs.training.orders import complete, forward_order, rows_to_choose, subset_losses, worth
 
 
 class MaskedConfig(TableConfig):
@@ -125,9 +123,8 @@ def fit_static(job: Job, train: Rows, valid: Rows) -> Model:
 def _find_order(
     job: Job, model: Model, train: Rows, valid: Rows, generator: torch.Generator
 ) -> list[int]:
-    """Forward selection on the validation rows or, where these are few, the training rows too."""
-    rows = valid if len(valid) >= FEWEST_TO_CHOOSE else joined(train, valid)
-    losses = subset_losses(model.predictor, rows, generator)
+    """Forward selection by what the predictor makes of each subset."""
+    losses = subset_losses(model.predictor, rows_to_choose(train, valid), generator)
     everything = range(job.shape.n_features)
     order = forward_order(
         losses,

@@ -18,7 +18,7 @@ from hyperdfs.selectors.static import FittedOrderSelector
 from hyperdfs.training.boosting import Growth, Table, fit_booster, to_table
 from hyperdfs.training.data import Rows, joined
 from hyperdfs.training.masked_trees import fit_masked_trees
-from hyperdfs.training.orders import forward_order, subset_losses
+from hyperdfs.training.orders import MOST_ROWS, forward_order, rows_to_choose, subset_losses
 from hyperdfs.training.static_trees import (
     RATE_TO_CHOOSE,
     ROUNDS_TO_CHOOSE,
@@ -30,7 +30,7 @@ from hyperdfs.training.static_trees import (
 
 MANY_TREES = 400
 MOST_CANDIDATES, FEW_CANDIDATES = 30, 12  # for a search through pairs
-FEWEST_TO_CHOOSE = 300  # validation rows that can tell features apart
+LOOKAHEAD_WORK = 20_000_000  # subsets times rows times trees in a step of that search
 ROWS_FOR_ROUNDS = 20_000  # on which the number of rounds is found
 MOST_BLANK = 0.01  # share of missing cells from which on trees have learned about them
 
@@ -66,7 +66,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
         seed=job.seed,
     ).booster
     job.progress("any subset", 1, 1)
-    order = _find_order(job, anything, rows, valid, generator)
+    order = _find_order(job, anything, train, valid, generator)
     sizes, boosters = _fit_beginnings(job, order, rows, sampler)
     forest, fitted = model.modules["forest"], model.modules["fitted"]
     assert isinstance(forest, Forest)
@@ -79,8 +79,9 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
 
 
 def _find_order(
-    job: Job, anything: Booster, rows: Rows, valid: Rows, generator: torch.Generator
+    job: Job, anything: Booster, train: Rows, valid: Rows, generator: torch.Generator
 ) -> list[int]:
+    rows = joined(train, valid)
     chosen = torch.randperm(len(rows), generator=generator)[:ROWS_TO_CHOOSE]
     table = to_table(rows.take(chosen))
     growth = replace(
@@ -93,13 +94,12 @@ def _find_order(
     ranking = ranked_by_gain(losses, job.costs)
     # Images have many trees and many pairs, and neighbours that make up for each other.
     candidates = ranking[: MOST_CANDIDATES if len(anything.trees) <= MANY_TREES else FEW_CANDIDATES]
-    judges = valid if len(valid) >= FEWEST_TO_CHOOSE else rows
     return choose_order(
         losses,
         ranking,
         job.max_budget,
         job.costs,
-        others=[_lookahead(job, anything, candidates, judges)],
+        others=[_lookahead(job, anything, candidates, rows_to_choose(train, valid))],
         step_done=lambda done: job.progress("order", done, job.max_budget),
     )
 
@@ -109,7 +109,12 @@ def _lookahead(job: Job, anything: Booster, candidates: list[int], rows: Rows) -
     forest = Forest()
     forest.fill([anything])
     predictor = TreesPredictor(forest.to(job.device), rows.columns)
-    losses = subset_losses(predictor, rows, torch.Generator().manual_seed(job.seed))
+    pairs = len(candidates) * (len(candidates) + 1) // 2
+    most_rows = LOOKAHEAD_WORK // (pairs * max(1, len(anything.trees)))
+    generator = torch.Generator().manual_seed(job.seed)
+    losses = subset_losses(
+        predictor, rows, generator, most_rows=int(np.clip(most_rows, 100, MOST_ROWS))
+    )
     return forward_order(losses, candidates, job.max_budget, job.costs, lookahead=True)
 
 

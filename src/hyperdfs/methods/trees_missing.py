@@ -18,7 +18,7 @@ from hyperdfs.nn.trees import Booster, Forest
 from hyperdfs.predictors.trees import TreesPredictor
 from hyperdfs.selectors.priced import PricedSelector
 from hyperdfs.training.boosting import feature_gains
-from hyperdfs.training.data import Rows, joined
+from hyperdfs.training.data import Rows, joined, stacked
 from hyperdfs.training.loop import History
 from hyperdfs.training.masked import Recipe, fit_masked
 from hyperdfs.training.masked_trees import fit_masked_trees
@@ -124,7 +124,7 @@ def _samples(
     cut = [round(0.85 * len(part)) for part in judged]
     fitted = [part.take(torch.arange(c)) for part, c in zip(judged, cut, strict=True)]
     kept = [part.take(torch.arange(c, len(part))) for part, c in zip(judged, cut, strict=True)]
-    return joined(*fitted), joined(*kept)
+    return stacked(*fitted), stacked(*kept)
 
 
 def _fit_values(

@@ -17,7 +17,7 @@ from hyperdfs.training.masked import observe
 
 MANY_COLUMNS = 60  # beyond, coarser bins save most of the time
 WEIGHTED_BINS = 64
-SMALLEST_SHARE = 1e-3  # of the largest weight; smaller parts of a soft target are left out
+SMALLEST_SHARE = 1e-3  # of a soft target; smaller ones are left out
 LEAST = 1e-4  # probability that a left-out row of a class unseen in its fold is granted
 
 
@@ -131,9 +131,9 @@ def to_table(rows: Rows, masks: Tensor | None = None, sampler: MaskSampler | Non
     known = observe(rows, rows.available() if masks is None else masks, sampler)
     hidden = rows.columns.expand(known.mask) < 0.5
     x = known.x.masked_fill(hidden, torch.nan).cpu().numpy()
-    weights = (rows.target * known.weight.unsqueeze(1)).cpu().double().numpy()
-    row, labels = np.nonzero(weights > SMALLEST_SHARE * weights.max(initial=0.0))
-    return Table(x[row], labels, weights[row, labels])
+    share, weight = rows.target.cpu().double().numpy(), known.weight.cpu().double().numpy()
+    row, labels = np.nonzero((share > SMALLEST_SHARE) & (weight > 0)[:, None])
+    return Table(x[row], labels, share[row, labels] * weight[row])
 
 
 class Trial(NamedTuple):
@@ -151,6 +151,8 @@ def try_out(
     fitted: Table, rest: Table, columns: np.ndarray, growth: Growth, n_classes: int, seed: int
 ) -> Trial:
     """Grow trees on `columns` of some rows and score every round on others."""
+    if not len(rest):  # all of these rows may be withheld
+        rest = fitted
     if not len(columns) or len(np.unique(fitted.labels)) < 2:
         booster = shares(fitted, n_classes)
         loss = -np.average(booster.baseline.numpy()[rest.labels], weights=rest.weight)

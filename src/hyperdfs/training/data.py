@@ -66,15 +66,20 @@ def joined(train: Rows, valid: Rows) -> Rows:
     """All rows of both. Tiny tables, whose training rows serve as validation rows, count once."""
     if len(train) == len(valid) and torch.equal(train.x, valid.x):
         return train
+    return stacked(train, valid)
+
+
+def stacked(first: Rows, second: Rows) -> Rows:
+    """The rows of the one and then those of the other."""
     observed = None
-    if train.observed is not None or valid.observed is not None:
-        observed = torch.cat([train.available(), valid.available()])
+    if first.observed is not None or second.observed is not None:
+        observed = torch.cat([first.available(), second.available()])
     return Rows(
-        torch.cat([train.x, valid.x]),
+        torch.cat([first.x, second.x]),
         observed,
-        torch.cat([train.target, valid.target]),
-        torch.cat([train.weight, valid.weight]),
-        train.columns,
+        torch.cat([first.target, second.target]),
+        torch.cat([first.weight, second.weight]),
+        first.columns,
     )
 
 

@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from hyperdfs.acquisition import Predictor
-from hyperdfs.training.data import Rows
+from hyperdfs.training.data import Rows, joined
 from hyperdfs.training.masked import observe
 
 Losses = Callable[[list[list[int]]], np.ndarray]  # subsets -> the loss of knowing each
 MOST_PAIRS = 500
-MOST_ROWS = 1000
+FEWEST_ROWS, MOST_ROWS = 300, 1000
 AT_ONCE = 32_000  # rows of all subsets together
 
 
@@ -75,13 +75,20 @@ def complete(order: Sequence[int], ranking: Sequence[int]) -> list[int]:
     return [*order, *(j for j in ranking if j not in set(order))]
 
 
-def subset_losses(predictor: Predictor, rows: Rows, generator: torch.Generator) -> Losses:
-    """Mean cross-entropy of a predictor on up to `MOST_ROWS` of the rows, for any subsets.
+def rows_to_choose(train: Rows, valid: Rows) -> Rows:
+    """The validation rows or, where these are too few to tell features apart, all rows."""
+    return valid if len(valid) >= FEWEST_ROWS else joined(train, valid)
+
+
+def subset_losses(
+    predictor: Predictor, rows: Rows, generator: torch.Generator, *, most_rows: int = MOST_ROWS
+) -> Losses:
+    """Mean cross-entropy of a predictor on up to `most_rows` of the rows, for any subsets.
 
     Rows of all subsets go through the predictor together, so that a step of the forward selection
     with hundreds of candidates is a few large batches.
     """
-    rows = rows.take(torch.randperm(len(rows), generator=generator)[:MOST_ROWS])
+    rows = rows.take(torch.randperm(len(rows), generator=generator)[:most_rows])
     n, n_features = len(rows), rows.columns.n_features
 
     def losses(subsets: list[list[int]]) -> np.ndarray:
