@@ -11,7 +11,10 @@ import pytest
 import torch
 
 from hyperdfs import DFSClassifier, load
-from small_tables import mixed, only
+from hyperdfs.features import FeatureSpace
+from hyperdfs.fitting import fit_state
+from hyperdfs.methods import get_method
+from small_tables import mixed, numbers, only
 
 GROUPS = {"body": ["age", "height"]}
 COSTS = {"body": 3.0, "smoker": 0.5, "job": 1.0, "grade": 0.0, "visits": 2.0}
@@ -112,6 +115,30 @@ class MethodContract:
             part = clf.acquire(table.iloc[rows], budget=4)
             np.testing.assert_array_equal(part.order, bought.order[rows])
             np.testing.assert_allclose(part.proba, bought.proba[rows], atol=1e-5)
+
+    def test_a_fit_with_withheld_subsets(self) -> None:
+        """The zero-shot test: what is withheld still gets a prediction."""
+        X, y = numbers(40, m=3)
+        table, method = pd.DataFrame(X, columns=["a", "b", "c"]), get_method(self.method)
+        held_out = np.array([[True, True, False], [False, True, True]])
+        state = fit_state(
+            table,
+            y,
+            np.ones(40),
+            FeatureSpace.from_columns(table.columns),
+            n_classes=2,
+            method=self.method,
+            config=method.configure("default", self.tiny),
+            members=method.members,
+            max_budget=3,
+            device=torch.device("cpu"),
+            seed=0,
+            progress=lambda *_: None,
+            held_out=held_out,
+        )
+        mask = torch.from_numpy(held_out).float()
+        proba = state.model.predictor.proba(torch.from_numpy(X[:2]).float() * mask, mask)
+        assert torch.isfinite(proba).all()
 
     def test_equal_prices_change_nothing(self, table: pd.DataFrame) -> None:
         free, priced = (self.fit(costs).acquire(table, budget=4) for costs in (None, 2.5))
