@@ -49,15 +49,15 @@ typedef real quarter __attribute__((vector_size(BYTES / 4), aligned(sizeof(real)
             }                                                                                   \
     }
 
-#define TILES(suffix, type, width)        \
-    TILE(tiles_##suffix, type, ROWS, width)  \
-    TILE(tile2_##suffix, type, 2, width)  \
-    TILE(tile1_##suffix, type, 1, width)  \
+#define TILES(suffix, type, width)                                                              \
+    TILE(tiles_##suffix, type, ROWS, width)                                                     \
+    TILE(tile2_##suffix, type, 2, width)                                                        \
+    TILE(tile1_##suffix, type, 1, width)                                                        \
     static void rows_##suffix(long n, long k, const real *a, long row, long column,             \
                               const real *b, long ldb, real *c, long ldc, int add)              \
     {                                                                                           \
         long i = 0;                                                                             \
-        for (; i + ROWS <= n; i += ROWS)                                                              \
+        for (; i + ROWS <= n; i += ROWS)                                                        \
             tiles_##suffix(k, a + i * row, row, column, b, ldb, c + i * ldc, ldc, add);         \
         for (; i + 2 <= n; i += 2)                                                              \
             tile2_##suffix(k, a + i * row, row, column, b, ldb, c + i * ldc, ldc, add);         \

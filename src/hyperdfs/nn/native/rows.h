@@ -3,17 +3,17 @@
 
 /* The usual widths are written out, which unrolls their loops. */
 
-#define BY_WIDTH(call, width) \
-    do {                      \
-        if ((width) == 16) {  \
-            call(16);         \
-        } else if ((width) == 32) { \
-            call(32);         \
-        } else if ((width) == 64) { \
-            call(64);         \
-        } else {              \
-            call(width);      \
-        }                     \
+#define BY_WIDTH(call, width)           \
+    do {                                \
+        if ((width) == 16) {            \
+            call(16);                   \
+        } else if ((width) == 32) {     \
+            call(32);                   \
+        } else if ((width) == 64) {     \
+            call(64);                   \
+        } else {                        \
+            call(width);                \
+        }                               \
     } while (0)
 
 #define INLINE static inline __attribute__((always_inline))
