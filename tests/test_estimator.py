@@ -278,7 +278,7 @@ class TestWeights:
         """Its trees are regularised by the sum of weights; class shares alone would sum to 2."""
         given_weights = []
 
-        def spy(readings, labels, weight, n_classes, *, seed):
+        def spy(readings, columns, labels, weight, n_classes, *, seed):
             given_weights.append(weight)
 
         monkeypatch.setattr("hyperdfs.fitting.cross_fitted", spy)

@@ -115,17 +115,22 @@ def fit_state(
 ) -> FittedState:
     """Fit preprocessor and method. Every row given here is a training row."""
     encoding = encode(table, space, n_classes, config.preprocessing, config.n_bins)
-    if config.class_weight == "balanced":
-        weight = weight / np.bincount(labels, weights=weight, minlength=n_classes)[labels]
+    straight = encoding  # pixels and one-hot categories have no other form
+    if config.n_bins != 0 and not encoding.shape.pixels:
+        straight = encode(table, space, n_classes, config.preprocessing, 0)
+    if config.class_weight is not None:
+        power = {"balanced": 1.0, "root": 0.5}[config.class_weight]
+        weight = weight / np.bincount(labels, weights=weight, minlength=n_classes)[labels] ** power
     weight = weight / weight.mean()  # the teacher's regularisation counts in rows
     train, valid = split_rows(labels, config.validation_fraction, seed)
     valid_target = np.eye(n_classes)[labels[valid]]
     train_target = _targets(
         encoding.preprocessor.readings(table)[train],
+        straight.encoded.values[train],
         labels[train],
         weight[train],
         n_classes,
-        config.teacher_weight,
+        0.0 if encoding.shape.pixels else config.teacher_weight,  # trees see little in a pixel
         seed,
         progress,
     )
@@ -155,13 +160,14 @@ def fit_state(
         model = fit("random", job(trial, candidate.shape, 1, lambda *_: None), candidate)
         return min(float(row["valid_loss"]) for row in model.history)
 
-    if config.n_bins is None and len(valid) >= FEWEST_FOR_TRIAL:
-        straight = encode(table, space, n_classes, config.preprocessing, 0)
-        if straight.shape.n_columns < encoding.shape.n_columns:
-            progress("encoding", 0, 1)
-            if trial_loss(encoding) > (1.0 - TRIAL_GAIN) * trial_loss(straight):
-                encoding = straight
-            progress("encoding", 1, 1)
+    undecided = config.n_bins is None and straight.shape.n_columns < encoding.shape.n_columns
+    if undecided and len(valid) < FEWEST_FOR_TRIAL:
+        encoding = straight  # so few rows are better off with few columns
+    elif undecided:
+        progress("encoding", 0, 1)
+        if trial_loss(encoding) > (1.0 - TRIAL_GAIN) * trial_loss(straight):
+            encoding = straight
+        progress("encoding", 1, 1)
     model = fit(method, job(config, encoding.shape, members, progress), encoding)
     return FittedState(
         input_columns=tuple(table.columns),
@@ -183,6 +189,7 @@ def trial_config(config: TableConfig) -> HyperConfig:
 
 def _targets(
     readings: np.ndarray,
+    columns: np.ndarray,
     labels: np.ndarray,
     weight: np.ndarray,
     n_classes: int,
@@ -196,7 +203,7 @@ def _targets(
         return target
     progress("teacher", 0, 1)
     readings = np.clip(readings, -LARGEST, LARGEST)  # trees hold values in float32
-    taught = cross_fitted(readings, labels, weight, n_classes, seed=seed)
+    taught = cross_fitted(readings, columns, labels, weight, n_classes, seed=seed)
     progress("teacher", 1, 1)
     return target if taught is None else (1.0 - share) * target + share * taught
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hyperdfs.training import teacher
-from hyperdfs.training.teacher import FOLDS, cross_fitted
+from hyperdfs.training.teacher import FOLDS, cross_fitted, mixing_shares
 
 
 def noise(n=120, seed=0):
@@ -17,24 +17,78 @@ def noise(n=120, seed=0):
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
     """The real teachers with fewer trees."""
-    original = teacher._candidates
+    original = teacher.teachers
 
     def small(n, seed):
-        forest, boosted = original(n, seed)
-        return [forest.set_params(n_estimators=20), boosted.set_params(max_iter=20)]
+        *linear, forest, boosted = original(n, seed)
+        forest.model.set_params(n_estimators=20)
+        boosted.model.set_params(max_iter=20)
+        return [*linear, forest, boosted]
 
-    monkeypatch.setattr(teacher, "_candidates", small)
+    monkeypatch.setattr(teacher, "teachers", small)
 
 
-@pytest.mark.parametrize("which", [0, 1])
+def taught_by(x, labels, weight=None, n_classes=2, seed=0):
+    """Complete tables look the same to trees and to linear models."""
+    weight = np.ones(len(labels)) if weight is None else weight
+    return cross_fitted(x, np.nan_to_num(x), labels, weight, n_classes, seed=seed)
+
+
+@pytest.mark.parametrize("which", [-1, -2])
 def test_targets_of_pure_noise_do_not_know_their_own_label(which):
     x, labels = noise()
-    model = teacher._candidates(len(labels), 0)[which]
+    model = teacher.teachers(len(labels), 0)[which].model
     shares = np.bincount(labels) / len(labels)
-    taught = teacher._out_of_fold(model, x, labels, np.ones(len(labels)), shares, seed=0)
+    folds = teacher._folds(labels, seed=0)
+    taught = teacher._out_of_fold(model, x, labels, np.ones(len(labels)), shares, folds)
     by_heart = model.fit(x, labels).predict_proba(x)
     assert np.corrcoef(by_heart[:, 1], labels)[0, 1] > 0.5
     assert np.corrcoef(taught[:, 1], labels)[0, 1] < 0.2
+
+
+def test_no_target_of_a_row_moves_with_its_own_label():
+    """The models that teach a row have not seen its label."""
+    x, labels = noise(60, seed=3)
+    labels = np.where(x[:, 0] > 0, 1, labels)
+    folds = teacher._folds(labels, seed=0)
+    shares, rest = np.array([0.5, 0.5]), folds[0][1]
+    flipped = labels.copy()
+    flipped[rest] = 1 - flipped[rest]
+    for one in teacher.teachers(60, 0):
+        before, after = (
+            teacher._out_of_fold(one.model, x, given, np.ones(60), shares, folds)
+            for given in (labels, flipped)
+        )
+        np.testing.assert_array_equal(before[rest], after[rest])
+        assert not np.array_equal(before, after)
+
+
+def test_the_mixture_is_the_most_likely_one():
+    rng = np.random.default_rng(0)
+    likelihood = rng.uniform(0.05, 0.95, (3, 200))
+    weight = rng.uniform(0.5, 2.0, 200)
+    mix = mixing_shares(likelihood, weight)
+    assert mix.sum() == pytest.approx(1.0)
+    assert (mix >= 0).all()
+    best = np.average(np.log(mix @ likelihood), weights=weight)
+    for other in rng.dirichlet(np.ones(3), 300):
+        assert np.average(np.log(other @ likelihood), weights=weight) <= best + 1e-4
+
+
+def test_a_linear_table_is_taught_by_the_linear_model():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 8))
+    labels = (x.sum(1) > 0).astype(int)
+    alone = teacher._out_of_fold(
+        teacher.teachers(200, 0)[-1].model,
+        x,
+        labels,
+        np.ones(200),
+        np.array([0.5, 0.5]),
+        teacher._folds(labels, 0),
+    )
+    truth = np.arange(200), labels
+    assert np.log(taught_by(x, labels)[truth]).mean() > np.log(alone[truth]).mean() + 0.1
 
 
 def test_a_label_that_only_one_row_has_cannot_be_taught_to_it():
@@ -43,7 +97,7 @@ def test_a_label_that_only_one_row_has_cannot_be_taught_to_it():
     labels = (x[:, 0] > 0).astype(int)
     labels[7] = 2
     weight = np.ones(80)
-    taught = cross_fitted(x, labels, weight, 3, seed=0)
+    taught = taught_by(x, labels, weight, 3)
     assert taught is not None
     share = 1 / 80
     assert taught[7, 2] == pytest.approx(0.01 * share)
@@ -58,26 +112,26 @@ def test_a_mislabelled_row_is_taught_what_its_neighbours_say():
     flipped = labels.copy()
     row = int(np.argmax(x[:, 0]))  # deep inside class 1
     flipped[row] = 0
-    taught = cross_fitted(x, flipped, np.ones(100), 2, seed=0)
+    taught = taught_by(x, flipped)
     assert taught[row, 1] > 0.8
 
 
 @pytest.mark.parametrize("n", [1, 4 * FOLDS - 1])
 def test_none_when_there_are_too_few_rows(n):
     x, labels = noise(n)
-    assert cross_fitted(x, labels, np.ones(n), 2, seed=0) is None
+    assert taught_by(x, labels) is None
 
 
 def test_none_when_only_one_class_can_be_split():
     x, _ = noise(60)
     labels = np.zeros(60, int)
     labels[: FOLDS - 1] = 1
-    assert cross_fitted(x, labels, np.ones(60), 2, seed=0) is None
+    assert taught_by(x, labels) is None
 
 
 def test_none_when_nothing_beats_the_class_shares():
     x, labels = noise()
-    assert cross_fitted(x, labels, np.ones(len(labels)), 2, seed=0) is None
+    assert taught_by(x, labels) is None
 
 
 def test_missing_readings_and_weights_are_used():
@@ -85,9 +139,9 @@ def test_missing_readings_and_weights_are_used():
     x = rng.normal(size=(150, 2))
     labels = (x[:, 0] > 0).astype(int)
     x[rng.random(x.shape) < 0.2] = np.nan
-    taught = cross_fitted(x, labels, np.ones(150), 2, seed=0)
+    taught = taught_by(x, labels)
     assert (taught.argmax(1) == labels).mean() > 0.7
-    heavy = cross_fitted(x, labels, np.where(labels, 10.0, 1.0), 2, seed=0)
+    heavy = taught_by(x, labels, np.where(labels, 10.0, 1.0))
     assert heavy[:, 1].mean() > taught[:, 1].mean()
 
 
@@ -95,6 +149,6 @@ def test_same_seed_same_targets():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(60, 2))
     labels = (x[:, 0] + 0.5 * rng.normal(size=60) > 0).astype(int)
-    first, again, other = (cross_fitted(x, labels, np.ones(60), 2, seed=s) for s in (0, 0, 1))
+    first, again, other = (taught_by(x, labels, seed=s) for s in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)

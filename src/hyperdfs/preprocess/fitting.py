@@ -12,7 +12,7 @@ from hyperdfs.preprocess import encoding
 from hyperdfs.preprocess.encoding import Columns
 from hyperdfs.preprocess.readings import ColumnReader
 
-# Beyond this many features a column per bin costs more than it tells.
+# Beyond this many columns of the table a column per bin costs more than it tells.
 WIDE = 200
 
 
@@ -30,7 +30,7 @@ def fit_columns(
     if imputed is not None:
         filled = fill(readings, imputed)
         return encoding.join(encoding.z_score_columns(i, filled[:, i]) for i in range(len(readers)))
-    if n_bins is None and len(space) > WIDE:
+    if n_bins is None and len(readers) > WIDE:
         n_bins = 0
     parts = _default_parts(readings, readers, space, n_bins)
     return encoding.join(parts)

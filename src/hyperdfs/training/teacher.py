@@ -1,92 +1,139 @@
-"""Soft targets from a cross-fitted model of all features.
+"""Soft targets from cross-fitted models of all features.
 
 Labels are noisy draws of p(y | x), and the best predictor of a subset is E[p(y | x) | x_S]. A
-strong model of the whole row has the same target with less variance. Every row is taught by a
-model that was fitted without it.
+strong model of the whole row has the same target with less variance. Every row is taught by
+models that were fitted without it; how much each of them counts is found on the other rows.
 """
 
 from __future__ import annotations
 
 import warnings
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
-from sklearn.metrics import log_loss
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 
 FOLDS = 5
-MANY_ROWS = 3000  # from here on boosting is the better teacher and a forest the slower one
+MANY_ROWS = 3000  # from here on boosting alone is the best teacher, and the others are slow
+MIXING_STEPS = 100
+FLOOR = 0.01  # share of the class frequencies in every opinion: keeps each target positive
 
 
-def _candidates(n: int, seed: int) -> list:
+class Teacher(NamedTuple):
+    """A scikit-learn classifier and what it reads: "readings" or "columns"."""
+
+    model: Any
+    reads: str
+
+
+def teachers(n: int, seed: int) -> list[Teacher]:
+    """Models that fail in different ways; which of them a table needs shows out of fold."""
+    if n >= MANY_ROWS:
+        boosted = HistGradientBoostingClassifier(
+            learning_rate=0.06,
+            max_iter=150,
+            max_leaf_nodes=15,
+            min_samples_leaf=20,
+            l2_regularization=1.0,
+            early_stopping=False,
+            random_state=seed,
+        )
+        return [Teacher(boosted, "readings")]
     boosted = HistGradientBoostingClassifier(
-        learning_rate=0.06,
-        max_iter=150,
-        max_leaf_nodes=15,
-        min_samples_leaf=max(5, min(20, n // 50)),
-        l2_regularization=1.0,
+        learning_rate=0.05,
+        max_iter=80,
+        max_leaf_nodes=8,
+        min_samples_leaf=10,
         early_stopping=False,
         random_state=seed,
     )
-    if n >= MANY_ROWS:
-        return [boosted]
-    forest = ExtraTreesClassifier(
-        n_estimators=200, min_samples_leaf=2, max_features="sqrt", random_state=seed
-    )
-    return [forest, boosted]
+    forest = RandomForestClassifier(n_estimators=200, min_samples_leaf=3, random_state=seed)
+    return [
+        *(Teacher(LogisticRegression(C=c, max_iter=300), "columns") for c in (1.0, 0.1, 0.01)),
+        Teacher(forest, "readings"),
+        Teacher(boosted, "readings"),
+    ]
 
 
 def cross_fitted(
     readings: np.ndarray,
+    columns: np.ndarray,
     labels: np.ndarray,
     weight: np.ndarray,
     n_classes: int,
     *,
     seed: int,
 ) -> np.ndarray | None:
-    """Out-of-fold class probabilities (n, C) of the better teacher, by out-of-fold log-loss.
+    """Out-of-fold class probabilities (n, C): what the teachers say, mixed by their likelihood.
 
-    readings : (n, columns) numbers and category codes, NaN where missing.
+    readings : (n, ·) numbers and category codes, NaN where missing, for trees.
+    columns : (n, D) scaled numbers and one-hot categories, 0 where missing, for linear models.
 
-    None when there is nothing to teach: too few rows, or no model beats the class shares.
+    None when there is nothing to teach: too few rows, or no mixture beats the class shares.
     """
     counts = np.bincount(labels, minlength=n_classes)
     if len(labels) < 4 * FOLDS or np.sort(counts)[-2] < FOLDS:
         return None
     shares = np.average(np.eye(n_classes)[labels], axis=0, weights=weight)
-    best = np.tile(shares, (len(labels), 1))
-    best_loss = _loss(labels, best, weight)
-    found = False
-    for model in _candidates(len(labels), seed):
-        proba = _out_of_fold(model, readings, labels, weight, shares, seed)
-        loss = _loss(labels, proba, weight)
-        if loss < best_loss:
-            best, best_loss, found = proba, loss, True
-    return best if found else None
+    folds = _folds(labels, seed)
+    inputs = {"readings": readings, "columns": columns}
+    opinions = np.stack(
+        [
+            _out_of_fold(teacher.model, inputs[teacher.reads], labels, weight, shares, folds)
+            for teacher in teachers(len(labels), seed)
+        ]
+    )
+    mixed = np.empty_like(opinions[0])
+    for train, rest in folds:
+        mix = mixing_shares(opinions[:, train, labels[train]], weight[train])
+        mixed[rest] = np.tensordot(mix, opinions[:, rest], 1)
+    constant = np.tile(shares, (len(labels), 1))
+    return mixed if _loss(labels, mixed, weight) < _loss(labels, constant, weight) else None
+
+
+def mixing_shares(likelihood: np.ndarray, weight: np.ndarray) -> np.ndarray:
+    """Shares of the mixture that makes the labels most likely, by EM.
+
+    likelihood : (teachers, n) probability that each teacher gave to the label of each row.
+
+    >>> mixing_shares(np.array([[0.9, 0.8], [0.5, 0.5]]), np.ones(2)).round(2).tolist()
+    [1.0, 0.0]
+    """
+    mix = np.full(len(likelihood), 1.0 / len(likelihood))
+    for _ in range(MIXING_STEPS):
+        credit = mix[:, None] * likelihood
+        mix = np.average(credit / credit.sum(0), axis=1, weights=weight)
+    return mix
 
 
 def _loss(labels: np.ndarray, proba: np.ndarray, weight: np.ndarray) -> float:
-    return float(log_loss(labels, proba, sample_weight=weight, labels=np.arange(proba.shape[1])))
+    return -float(np.average(np.log(proba[np.arange(len(labels)), labels]), weights=weight))
+
+
+def _folds(labels: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # classes with fewer members than folds
+        folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
+        return list(folds.split(labels, labels))
 
 
 def _out_of_fold(
-    model: object,
+    model: Any,
     x: np.ndarray,
     labels: np.ndarray,
     weight: np.ndarray,
     shares: np.ndarray,
-    seed: int,
+    folds: list[tuple[np.ndarray, np.ndarray]],
 ) -> np.ndarray:
-    proba = np.tile(shares, (len(labels), 1))
-    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # classes with fewer members than folds
-        splits = list(folds.split(x, labels))
-    for train, rest in splits:
+    proba = np.empty((len(labels), len(shares)))
+    for train, rest in folds:
         seen = ~np.isnan(x[train]).all(0)  # trees cannot bin a column without a value
-        model.fit(x[train][:, seen], labels[train], sample_weight=weight[train])  # type: ignore[attr-defined]
-        # A little of the class shares keeps every target positive.
-        known = np.zeros((len(rest), proba.shape[1]))
-        known[:, model.classes_] = model.predict_proba(x[rest][:, seen])  # type: ignore[attr-defined]
-        proba[rest] = 0.99 * known + 0.01 * shares
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a linear model that has not quite converged will do
+            model.fit(x[train][:, seen], labels[train], sample_weight=weight[train])
+        known = np.zeros((len(rest), len(shares)))
+        known[:, model.classes_] = model.predict_proba(x[rest][:, seen])
+        proba[rest] = (1.0 - FLOOR) * known + FLOOR * shares
     return proba
