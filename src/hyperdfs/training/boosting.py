@@ -142,10 +142,6 @@ class Trial(NamedTuple):
     losses: np.ndarray  # (rounds,) mean log-loss on the rows left out after each round
     booster: Booster  # up to its best round
 
-    @property
-    def rounds(self) -> int:
-        return int(self.losses.argmin()) + 1
-
 
 def try_out(
     fitted: Table, rest: Table, columns: np.ndarray, growth: Growth, n_classes: int, seed: int
