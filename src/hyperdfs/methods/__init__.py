@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hyperdfs.errors import InputError
+from hyperdfs.methods.aaco import AACO
 from hyperdfs.methods.base import Method, Model, Shape
 from hyperdfs.methods.controls import CONTROL_METHODS
 from hyperdfs.methods.cwcf import CWCF_METHODS
@@ -21,6 +22,7 @@ METHODS: dict[str, Method] = {
     for method in (
         *HYPER_METHODS,
         *CONTROL_METHODS,
+        AACO,
         DIME,
         EDDI,
         GDFS,
