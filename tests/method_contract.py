@@ -116,6 +116,13 @@ class MethodContract:
             np.testing.assert_array_equal(part.order, bought.order[rows])
             np.testing.assert_allclose(part.proba, bought.proba[rows], atol=1e-5)
 
+    def test_the_published_setting(self, table: pd.DataFrame) -> None:
+        X, y = mixed()
+        clf = DFSClassifier(method=self.method, preset="authors", config=self.tiny, max_budget=3)
+        proba = clf.fit(X, y).acquire(table, budget=3).proba
+        assert np.isfinite(proba).all()
+        assert clf.config_.preprocessing == "paper"
+
     def test_a_fit_with_withheld_subsets(self) -> None:
         """The zero-shot test: what is withheld still gets a prediction."""
         X, y = numbers(40, m=3)

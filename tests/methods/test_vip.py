@@ -83,12 +83,18 @@ def test_histories_hold_what_can_be_bought() -> None:
     assert (longer >= masks).all()
 
 
-def test_prediction_from_nothing_is_the_share_of_the_classes() -> None:
-    X, _ = gate(300)
-    y = (np.random.default_rng(0).random(len(X)) < 0.2).astype(int)
-    config = {"hidden": (16,), "random_epochs": 30, "own_epochs": 1, "n_bins": 0}
-    clf = DFSClassifier(method="vip", max_budget=3, config=config).fit(X, y)
-    assert abs(clf.acquire(X[:1], budget=1).proba[0, 0, 1] - y.mean()) < 0.05
+def test_prediction_from_nothing_becomes_the_share_of_the_classes() -> None:
+    rows = some_rows()
+    rows.target[:] = torch.eye(2)[(torch.arange(30) % 5 == 0).long()]  # one in five
+    step = pursuit()
+    optimizer = torch.optim.Adam(step.classifier.parameters(), lr=0.02)
+    for _ in range(200):
+        optimizer.zero_grad()
+        step.loss(rows, step.histories.sample(30), 1.0).backward()
+        optimizer.step()
+    nothing = torch.zeros(1, 3)
+    share = torch.softmax(step.classifier(nothing, nothing), -1)[0, 1]
+    assert abs(float(share) - 0.2) < 0.03
 
 
 def test_its_selector_serves_any_predictor() -> None:

@@ -42,7 +42,7 @@ class RepaConfig(TableConfig):
     subset_patience: int = Field(20, ge=1)
     selector_epochs: int = Field(50, ge=1)
     selector_patience: int = Field(15, ge=1)
-    lr: float = Field(1e-3, gt=0)
+    lr: float = Field(3e-3, gt=0)
     weight_decay: float = Field(1e-4, ge=0)
     batch_size: int | None = Field(None, ge=1)
     temperature: tuple[float, float] = (1.0, 0.2)  # Gumbel softmax, first and last epoch
@@ -56,6 +56,7 @@ AUTHORS: dict[str, Any] = {
     "start_order": False,
     "subset_epochs": 200,
     "selector_epochs": 100,
+    "lr": 1e-3,
     "batch_size": 128,
 }
 
