@@ -43,6 +43,7 @@ class DIMEConfig(TableConfig):
 
 AUTHORS: dict[str, Any] = {
     "preprocessing": "paper",
+    "class_weight": None,
     "small_subsets": False,
     "predictor_epochs": 200,
     "weight_decay": 0.0,

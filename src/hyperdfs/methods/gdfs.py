@@ -41,6 +41,7 @@ class GDFSConfig(TableConfig):
 
 AUTHORS: dict[str, Any] = {
     "preprocessing": "paper",
+    "class_weight": None,
     "small_subsets": False,
     "round_epochs": 250,
     "weight_decay": 0.0,

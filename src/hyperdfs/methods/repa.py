@@ -52,6 +52,7 @@ class RepaConfig(TableConfig):
 
 AUTHORS: dict[str, Any] = {
     "preprocessing": "paper",
+    "class_weight": None,
     "small_subsets": False,
     "start_order": False,
     "subset_epochs": 200,

@@ -40,6 +40,7 @@ class VIPConfig(TableConfig):
 
 VIP_AUTHORS: dict[str, Any] = {
     "preprocessing": "paper",
+    "class_weight": None,
     "hidden": (2000, 1000, 500),
     "sees_mask": False,
     "histories": "all",
