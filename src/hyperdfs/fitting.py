@@ -118,10 +118,8 @@ def fit_state(
     straight = encoding  # pixels and one-hot categories have no other form
     if config.n_bins != 0 and not encoding.shape.pixels:
         straight = encode(table, space, n_classes, config.preprocessing, 0)
-    if config.class_weight is not None:
-        power = {"balanced": 1.0, "root": 0.5}[config.class_weight]
-        weight = weight / np.bincount(labels, weights=weight, minlength=n_classes)[labels] ** power
     weight = weight / weight.mean()  # the teacher's regularisation counts in rows
+    emphasis = class_emphasis(labels, weight, n_classes, config.class_weight)
     train, valid = split_rows(labels, config.validation_fraction, seed)
     valid_target = np.eye(n_classes)[labels[valid]]
     train_target = _targets(
@@ -129,11 +127,13 @@ def fit_state(
         straight.encoded.values[train],
         labels[train],
         weight[train],
-        n_classes,
+        emphasis,
         0.0 if encoding.shape.pixels else config.teacher_weight,  # trees see little in a pixel
         seed,
         progress,
     )
+
+    weight = weight * emphasis[labels]
 
     def job(config: TableConfig, shape: Shape, members: int, progress: Progress) -> Job:
         return Job(
@@ -192,12 +192,17 @@ def _targets(
     columns: np.ndarray,
     labels: np.ndarray,
     weight: np.ndarray,
-    n_classes: int,
+    emphasis: np.ndarray,
     share: float,
     seed: int,
     progress: Progress,
 ) -> np.ndarray:
-    """One-hot labels, mixed with the teacher's opinion where there is one."""
+    """One-hot labels, mixed with the teachers' opinion where there is one.
+
+    The teachers see every class as often as it occurs; their opinion is then tilted towards the
+    classes whose rows count for more, as labels of such rows are.
+    """
+    n_classes = len(emphasis)
     target = np.eye(n_classes)[labels]
     if not share:
         return target
@@ -205,7 +210,20 @@ def _targets(
     readings = np.clip(readings, -LARGEST, LARGEST)  # trees hold values in float32
     taught = cross_fitted(readings, columns, labels, weight, n_classes, seed=seed)
     progress("teacher", 1, 1)
-    return target if taught is None else (1.0 - share) * target + share * taught
+    if taught is None:
+        return target
+    taught = taught * emphasis
+    return (1.0 - share) * target + share * taught / taught.sum(1, keepdims=True)
+
+
+def class_emphasis(
+    labels: np.ndarray, weight: np.ndarray, n_classes: int, class_weight: str | None
+) -> np.ndarray:
+    """How much a row of each class counts, (C,); on average over the rows about 1."""
+    power = {None: 0.0, "root": 0.5, "balanced": 1.0}[class_weight]
+    counts = np.bincount(labels, weights=weight, minlength=n_classes)
+    emphasis: np.ndarray = (counts.mean() / counts) ** power
+    return emphasis
 
 
 def typical_results(encoded: Encoded, preprocessor: Preprocessor) -> np.ndarray:
