@@ -39,6 +39,7 @@ class AACOConfig(TableConfig):
 
 AUTHORS: dict[str, Any] = {
     "preprocessing": "paper",
+    "class_weight": None,
     "small_subsets": False,
     "lr": 1e-3,
     "weight_decay": 0.0,

@@ -91,6 +91,7 @@ def feature_prices(costs: np.ndarray, price: float) -> Tensor:
 
 AUTHORS: dict[str, Any] = {
     "preprocessing": "paper",
+    "class_weight": None,
     "price": 1e-3,
     "batch_size": 1024,
     "all_classes": False,

@@ -42,6 +42,7 @@ class EDDIConfig(TableConfig):
 
 AUTHORS = {
     "preprocessing": "paper",
+    "class_weight": None,
     "width": 20,
     "encoder_hidden": (500, 200),
     "y_weight": 1.0,

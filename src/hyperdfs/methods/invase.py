@@ -81,6 +81,7 @@ def fit(job: Job, train: Rows, valid: Rows, *, peeks: bool = False) -> Model:
 
 AUTHORS: dict[str, Any] = {
     "preprocessing": "paper",
+    "class_weight": None,
     "replay": False,
     "epochs": 2000,
     "patience": 2000,

@@ -89,6 +89,7 @@ def relative_costs(costs: np.ndarray) -> torch.Tensor:
 
 AUTHORS: dict[str, Any] = {
     "preprocessing": "paper",
+    "class_weight": None,
     "encoder_hidden": (100, 100),
     "predictor_hidden": (250, 250),
     "bottleneck": 1e-3,
