@@ -22,6 +22,7 @@ from hyperdfs.training.teacher import cross_fitted
 
 FEWEST_FOR_SPLIT = 30  # below, the training rows also serve as validation rows
 FEWEST_FOR_TRIAL = 200  # validation rows that can tell two encodings apart
+FEW_BINS = 3  # where they cannot: enough to bend, too few to learn by heart
 TRIAL_EPOCHS = 24  # fewer favour quantile columns, which learn faster and end up no better
 TRIAL_GAIN = 0.02  # quantile columns must lower the loss by this share to be worth their weights
 LARGEST = 1e30  # well inside float32
@@ -162,7 +163,7 @@ def fit_state(
 
     undecided = config.n_bins is None and straight.shape.n_columns < encoding.shape.n_columns
     if undecided and len(valid) < FEWEST_FOR_TRIAL:
-        encoding = straight  # so few rows are better off with few columns
+        encoding = encode(table, space, n_classes, config.preprocessing, FEW_BINS)
     elif undecided:
         progress("encoding", 0, 1)
         if trial_loss(encoding) > (1.0 - TRIAL_GAIN) * trial_loss(straight):

@@ -8,7 +8,8 @@ import torch
 
 from hyperdfs.masks import ColumnMap
 from hyperdfs.nn.scoring import ScoreNet
-from hyperdfs.training.data import make_rows
+from hyperdfs.training import start_order
+from hyperdfs.training.data import Rows, make_rows
 from hyperdfs.training.start_order import lookahead_order, start_from
 
 
@@ -78,3 +79,24 @@ def test_the_untrained_selector_follows_the_order():
     start_from(selector, [4, 1, 3])
     scores = selector(torch.zeros(1, 6), torch.zeros(1, 6))[0]
     assert scores.topk(3).indices.tolist() == [4, 1, 3]
+
+
+def test_a_wide_table_narrows_down_to_its_best_features(monkeypatch):
+    """After the first step only the best candidates are tried, and never fewer than the budget."""
+    tried = []
+
+    def losses(net, rows, subsets, price):
+        tried.append(len(subsets))
+        return torch.tensor([float(sum(subset)) for subset in subsets])
+
+    monkeypatch.setattr(start_order, "_losses", losses)
+    monkeypatch.setattr(start_order, "MOST_PAIRS", 0)
+    n = 90
+    columns = ColumnMap(np.arange(n), n)
+    x = torch.zeros(5, n)
+    rows = Rows(x, None, torch.ones(5, 2) / 2, torch.ones(5), columns)
+    order = lookahead_order(None, rows, 3, torch.zeros(n), torch.Generator())
+    assert order == [0, 1, 2]
+    assert tried == [90, 63, 62]
+    long = lookahead_order(None, rows, 80, torch.zeros(n), torch.Generator())
+    assert long == list(range(80))

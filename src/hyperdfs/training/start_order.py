@@ -11,7 +11,9 @@ from hyperdfs.nn.hyper import SubsetNet
 from hyperdfs.nn.scoring import ScoreNet
 from hyperdfs.training.data import Rows
 
-MOST_ROWS = 1000
+FEWEST_ROWS, MOST_ROWS = 100, 1000
+MOST_TRIALS = 200_000  # rows times features: the work of one step
+MOST_CANDIDATES = 64  # after the first step, the best of that step
 MOST_PAIRS = 500
 BIAS_STEP = 0.5  # between neighbours in the order: a start that Gumbel noise still shuffles
 
@@ -24,13 +26,15 @@ def lookahead_order(
 
     The next feature j minimises ``CE(S + j) + min_k CE(S + j + k)``: some features pay only in
     pairs (longitude and latitude), which a plain greedy choice never finds. Tables with too many
-    pairs are left with ``CE(S + j)``.
+    pairs are left with ``CE(S + j)``, and choose among the features that do best on their own.
     """
-    pick = torch.randperm(len(rows), generator=generator)[:MOST_ROWS]
-    rows, n = rows.take(pick), rows.columns.n_features
+    n = rows.columns.n_features
+    n_rows = min(MOST_ROWS, max(FEWEST_ROWS, MOST_TRIALS // n))
+    rows = rows.take(torch.randperm(len(rows), generator=generator)[:n_rows])
     order: list[int] = []
+    candidates = list(range(n))
     while len(order) < min(budget, n):
-        free = [j for j in range(n) if j not in order]
+        free = [j for j in candidates if j not in order]
         single = _losses(net, rows, [[*order, j] for j in free], price)
         score = dict(zip(free, single.tolist(), strict=True))
         pairs = list(combinations(free, 2))
@@ -41,6 +45,8 @@ def lookahead_order(
                 for j in pair:
                     best[j] = min(best[j], loss)
             score = {j: score[j] + best[j] for j in free}
+        if not order:
+            candidates = sorted(free, key=score.__getitem__)[: max(MOST_CANDIDATES, budget)]
         order.append(min(free, key=score.__getitem__))
     return order
 
