@@ -26,6 +26,7 @@ def test_python_blocks_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_commands_exist() -> None:
     known = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    known |= {group.name for group in app.registered_groups if group.name}
     shown = set(re.findall(r"hyperdfs ([a-z]+)", "\n".join(blocks("console"))))
     assert shown <= known | {"demo"}
     assert {"train", "ask", "evaluate"} <= shown
