@@ -13,7 +13,7 @@ from bench_stores import record
 from hyperdfs.bench.cells import CellKey, CellRecord
 from hyperdfs.bench.paper import COUNTERPARTS, METHODS, counterpart, published
 from hyperdfs.bench.table import averages, ranks, tabulate
-from hyperdfs.bench.table_groups import UNRANKED, group_of
+from hyperdfs.bench.table_groups import GROUP_OF, UNRANKED, group_of
 from hyperdfs.errors import InputError
 
 
@@ -159,6 +159,7 @@ def test_groups_agree_with_the_registry() -> None:
     for name, method in METHODS.items():
         assert group_of(name).name == names[method.family], name
         assert (name not in UNRANKED) == method.ranked, name
+    assert set(GROUP_OF) == set(METHODS)
 
 
 def test_the_papers_numbers() -> None:

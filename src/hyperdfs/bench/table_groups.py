@@ -28,7 +28,7 @@ GROUPS = (
         "Controls",
         (
             *("constant", "random", "random_mlp", "static_mlp", "static_trees"),
-            *("full", "invase_oracle", "oracle"),
+            *("trees_missing", "invase_oracle", "oracle"),
         ),
     ),
     OTHER,
@@ -37,7 +37,7 @@ GROUP_OF = {method: group for group in GROUPS for method in group.methods}
 
 CONSTANT = "constant"
 # They see the whole row, know the true distribution, or nothing: references, not competitors.
-UNRANKED = frozenset({CONSTANT, "oracle", "invase_oracle", "full"})
+UNRANKED = frozenset({CONSTANT, "oracle", "invase_oracle"})
 
 
 def group_of(method: str) -> Group:
