@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -14,6 +16,7 @@ import pytest
 
 from bench_workers import DYING, FAILING, either, square
 from hyperdfs.bench.engines import LocalEngine, make_engine
+from hyperdfs.bench.engines.local import _outcome
 from hyperdfs.errors import InputError
 
 PATIENCE = 60.0
@@ -45,6 +48,16 @@ def test_every_task_comes_back_once_and_no_death_is_catching():
     assert "RuntimeError: two is too much" in deaths[FAILING]
     assert "ended by SIGKILL, as a rule for want of memory" in deaths[DYING]
     assert list(LocalEngine(jobs=2).run([], square)) == []
+
+
+def test_half_an_answer_is_a_death():
+    receiver, sender = multiprocessing.Pipe(duplex=False)
+    process = multiprocessing.get_context("spawn").Process(target=os._exit, args=(7,))
+    process.start()
+    os.write(sender.fileno(), struct.pack("!i", 100) + b"the first of a hundred bytes")
+    sender.close()
+    outcome = _outcome(process, receiver, task=1)
+    assert (outcome.result, outcome.death) == (None, "The worker died with exit code 7.")
 
 
 def test_closing_early_ends_the_workers(tmp_path: Path):

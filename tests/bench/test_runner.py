@@ -104,6 +104,12 @@ def test_data_that_have_changed_are_not_mixed_in(store: Path):
     assert "'wine' has changed since the others were run" in str(record.error)
 
 
+def test_data_that_have_changed_are_noticed_by_a_method_that_is_new(store: Path):
+    agenda = prepare(store, [task_of(label="new", n_folds=3)])
+    [record] = run(store, agenda.missing, InlineEngine())
+    assert "'wine' has changed since the others were run" in str(record.error)
+
+
 def test_what_a_killed_process_left_is_swept(store: Path):
     cells = {path: path.read_bytes() for path in cell_paths(store)}
     old, young = store / "wine" / "a" / ".x.part", store / "wine" / "a" / ".y.part"

@@ -10,7 +10,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hyperdfs.bench.cells import PART, CellKey, CellRecord, read_record, write_cell
+from hyperdfs.bench.cells import PART, SUFFIX, CellKey, CellRecord, read_record, write_cell
 from hyperdfs.bench.engines import Engine
 from hyperdfs.bench.leases import sweep_leases
 from hyperdfs.bench.protocol import CellTask
@@ -43,7 +43,6 @@ def prepare(root: Path, tasks: Sequence[CellTask], *, retry_failed: bool = False
     sweep(root)
     stored = {task.key: _stored(root, task) for task in tasks}
     missing, done, broken = [], [], []
-    data: dict[str, str] = {}
     for task in tasks:
         record = stored[task.key]
         if record is None or (record.status == "failed" and retry_failed):
@@ -52,9 +51,9 @@ def prepare(root: Path, tasks: Sequence[CellTask], *, retry_failed: bool = False
             broken.append(record)
         else:
             check_same_setting(root, task, record)
-            data.setdefault(task.key.dataset, record.fingerprint)
             done.append(record)
-    missing = [replace(task, fingerprint=data.get(task.key.dataset, "")) for task in missing]
+    content = {name: stored_content(root, name) for name in {task.key.dataset for task in missing}}
+    missing = [replace(task, fingerprint=content[task.key.dataset]) for task in missing]
     write_plan(root, [task.key for task in tasks])
     return Agenda(missing, done, broken)
 
@@ -91,6 +90,13 @@ def check_same_setting(root: Path, task: CellTask, record: CellRecord) -> None:
                 f"with {name}={found.get(name)!r} and the plan says {plan.get(name)!r}; choose "
                 "another --out, name the variant differently or delete the cell."
             )
+
+
+def stored_content(root: Path, dataset: str) -> str:
+    """The fingerprint of the data that the store's cells of a data set were run on, whatever their
+    method; empty if there is none."""
+    records = map(read_record, sorted((root / dataset).glob(f"*/*{SUFFIX}")))
+    return next((record.fingerprint for record in records if record.status == "done"), "")
 
 
 def sweep(root: Path) -> None:

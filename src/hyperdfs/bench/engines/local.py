@@ -95,7 +95,7 @@ def _follow_parent() -> None:
 def _outcome(process: Any, receiver: Connection, task: Task) -> Outcome[Task, Any]:
     try:
         death, result = receiver.recv()
-    except EOFError:
+    except (EOFError, OSError):  # nothing came, or half of it
         process.join()
         death, result = _cause(process.exitcode), None
     receiver.close()
