@@ -110,6 +110,19 @@ def test_others_may_read_a_cell(tmp_path: Path):
     assert path.stat().st_mode == probe.stat().st_mode
 
 
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        ("Traceback\n  somewhere\nhyperdfs.errors.InputError: X: a, b.\n", "InputError: X: a, b."),
+        ("The worker died with exit code 1.", "The worker died with exit code 1."),
+        ("The worker died: it was ended by SIGKILL.", "The worker died: it was ended by SIGKILL."),
+        ("", "no reason was recorded"),
+    ],
+)
+def test_the_reason_of_a_failure_is_one_line(error: str, reason: str):
+    assert record_of(status="failed", error=error).reason() == reason
+
+
 def test_a_slim_copy_lacks_only_the_probabilities(tmp_path: Path):
     fat, thin = tmp_path / "fat", tmp_path / "thin"
     write_cell(fat, record_of(auac=0.5, curves={"f1_macro": [math.nan, 0.5]}), arrays_of(2000))

@@ -79,6 +79,7 @@ def test_without_methods_all_variants_are_meant():
     [
         ("datasets = [", "is no TOML file"),
         ("methods = ['random']", "at least one data set"),
+        ("methods = ['random']\ndatasets = []", "at least one data set"),
         ("datasets = ['wine']", "at least one method"),
         ("datasets = ['wine']\nmethods = ['nothing']", "methods must be among .*, got 'nothing'"),
         ("datasets = ['wine']\nfolds = 1", "'folds' cannot be 1"),
@@ -126,6 +127,13 @@ def test_groups_mean_what_is_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         assert not dataset_info(name).at_hand
     # One that is named as well must be had.
     assert "wine" in {choice.name for choice in choose(["wine", "tables"])[0]}
+
+
+def test_a_group_of_which_nothing_is_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("HYPERDFS_DATA", str(tmp_path))
+    monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path / "cache")
+    with pytest.raises(InputError, match=r"must be at hand, but 'mnist', .* are not; `hyperd"):
+        choose(["images"])
 
 
 def test_the_paper_is_a_group_of_known_names():

@@ -22,6 +22,7 @@ from hyperdfs.bench.cells import (
 from hyperdfs.cli.bench_report import report as report_command
 from hyperdfs.errors import InputError
 from hyperdfs.report.benchmark import gather, render
+from hyperdfs.report.benchmark.gather import commands
 from hyperdfs.report.benchmark.images import encode_png, image_of
 from hyperdfs.report.benchmark.svg import heat_map, nice_ticks
 
@@ -156,6 +157,18 @@ def test_a_users_own_data_set_and_any_name(tmp_path: Path) -> None:
     page = render(gather(tmp_path, read_records(tmp_path), page=Path("page.html")))
     assert "my table &amp; co" in page
     assert 'id="data-my-table-co"' in page
+
+
+def test_the_commands_make_the_results_again() -> None:
+    cells = [
+        record("clinic", "long", [0.1, 0.5, 0.6], method="vip", seed=1),
+        record("heart@published", "vip", [0.1, 0.5, 0.6], max_rows=20_000),
+    ]
+    run, *_ = commands(Path("my store"), cells, Path("page.html"))
+    assert run == (
+        "hyperdfs bench run --methods long,vip --datasets clinic.toml,heart@published --folds 2 "
+        "--seeds 2 --profile quick --plan PLAN.toml --out 'my store'"
+    )
 
 
 def test_the_command_writes_and_refuses(

@@ -91,6 +91,12 @@ class CellRecord(BaseModel):
     versions: dict[str, str] = Field(default_factory=dict)
     finished: str = ""  # ISO time
 
+    def reason(self) -> str:
+        """Why it failed: the last line of the traceback, without the path of the error's class."""
+        lines = (self.error or "").strip().splitlines() or ["no reason was recorded"]
+        kind, colon, sentence = lines[-1].strip().partition(": ")
+        return f"{kind.rpartition('.')[2]}{colon}{sentence}" if colon else kind
+
 
 @dataclass(frozen=True)
 class CellArrays:

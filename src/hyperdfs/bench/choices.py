@@ -10,6 +10,7 @@ from hyperdfs.bench.paper import COUNTERPARTS
 from hyperdfs.datasets import Dataset, dataset_info, dataset_names, load_dataset
 from hyperdfs.datasets.cards import is_card
 from hyperdfs.errors import InputError
+from hyperdfs.features import listing
 
 KINDS = {"tables": "table", "synthetic": "synthetic", "images": "images"}
 GROUPS = (*KINDS, "paper")
@@ -42,6 +43,11 @@ def choose(names: Iterable[str]) -> tuple[list[Choice], dict[str, str]]:
                     f"Two data sets must not share a name, got {choice.name!r} from "
                     f"{chosen[choice.name].source} and {choice.source}; rename one in its card."
                 )
+    if left_out and not chosen:
+        raise InputError(
+            f"At least one data set must be at hand, but {listing(left_out)} are not; "
+            "`hyperdfs datasets NAME` tells which files are needed."
+        )
     return list(chosen.values()), {n: why for n, why in left_out.items() if n not in chosen}
 
 

@@ -76,7 +76,7 @@ def read_plan(path: Path | None, **options: Any) -> Plan:
         if isinstance(listed, list):
             content["datasets"] = [_beside(path, str(name)) for name in listed]
     content.update({name: value for name, value in options.items() if value is not None})
-    if "datasets" not in content:
+    if not content.get("datasets"):
         raise InputError("A plan needs at least one data set, got none; name some in --datasets.")
     try:
         return Plan(**content)

@@ -112,12 +112,5 @@ def describe(record: CellRecord) -> str:
     """A cell and what came of it, in one line."""
     name = cell_name(record.key)
     if record.status == "failed" or record.auac is None:
-        return f"{name}  failed: {reason(record)}"
+        return f"{name}  failed: {record.reason()}"
     return f"{name}  AUAC-F1 {100 * record.auac:.2f} %  {record.seconds.total_wall:.0f} s"
-
-
-def reason(record: CellRecord) -> str:
-    """The last line of the traceback, without the path of the error's class."""
-    lines = (record.error or "").strip().splitlines() or ["unknown"]
-    kind, colon, sentence = lines[-1].partition(": ")
-    return f"{kind.rpartition('.')[2]}{colon}{sentence}"

@@ -51,7 +51,7 @@ def picture(status: Status) -> RenderableType:
     from rich.console import Group
     from rich.text import Text
 
-    from hyperdfs.cli.bench_screen import cell_name, reason
+    from hyperdfs.cli.bench_screen import cell_name
     from hyperdfs.cli.screen import listing_table
 
     table = listing_table("Method", ">Done", ">Running", ">Failed", ">Waiting", ">s/cell")
@@ -65,7 +65,7 @@ def picture(status: Status) -> RenderableType:
     lines = [f"Time left: {_left(status)}"]
     lines += [f"Running: {cell_name(at.key)}, {_worker(at)}" for at in status.running]
     lines += [f"Died: {cell_name(at.key)}, {_worker(at)}" for at in status.stale]
-    lines += [f"Failed: {cell_name(r.key)}: {reason(r)}" for r in status.failures]
+    lines += [f"Failed: {cell_name(r.key)}: {r.reason()}" for r in status.failures]
     return Group(table, Text(""), *map(Text, lines))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import shlex
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -13,6 +14,8 @@ from hyperdfs.bench.curves import acquisition_band, cost_band, fit_times, prices
 from hyperdfs.bench.table import Results, tabulate
 from hyperdfs.bench.table_grid import grids, legend
 from hyperdfs.bench.table_groups import GROUPS, group_of
+from hyperdfs.datasets import dataset_info, dataset_names
+from hyperdfs.errors import InputError
 from hyperdfs.report.benchmark.content import (
     BenchmarkReport,
     DatasetView,
@@ -151,9 +154,6 @@ def describe(record: CellRecord) -> str:
 
 def bayes_ceiling(dataset: str, budget: int) -> tuple[dict[int, float], str]:
     """Macro-F1 that no buyer exceeds, by budget, where the true distribution is known."""
-    from hyperdfs.datasets import dataset_info
-    from hyperdfs.errors import InputError
-
     try:
         ceiling = dataset_info(dataset).ceiling
     except InputError:  # a user's own table
@@ -169,23 +169,30 @@ def bayes_ceiling(dataset: str, budget: int) -> tuple[dict[int, float], str]:
 
 
 def failure(record: CellRecord) -> Failure:
-    """The last line of its traceback says what went wrong."""
     key = record.key
-    lines = [line.strip() for line in (record.error or "").splitlines() if line.strip()]
     cell = f"{key.dataset} · {key.label} · fold {key.fold} · seed {key.seed}"
-    return Failure(cell, lines[-1] if lines else "no reason was recorded")
+    return Failure(cell, record.reason())
 
 
 def commands(root: Path, records: Sequence[CellRecord], page: Path) -> list[str]:
-    """How to make the results and the page again; variants of a method need their plan."""
+    """How to make the results and the page again; variants of a method need their plan, and tables
+    of one's own their card."""
     labels = sorted({record.key.label for record in records})
-    datasets = sorted({r.key.dataset for r in records})
-    folds = max(record.n_folds for record in records)
-    run = f"hyperdfs bench run --methods {','.join(labels)} --datasets {','.join(datasets)}"
-    plan = any(record.key.label != record.method for record in records)
+    datasets = sorted({_argument(record.key.dataset) for record in records})
+    seeds = 1 + max(record.key.seed for record in records)
+    run = ["--methods", ",".join(labels), "--datasets", ",".join(datasets)]
+    run += ["--folds", str(max(record.n_folds for record in records))]
+    run += ["--seeds", str(seeds)] if seeds > 1 else []
+    run += ["--profile", "quick"] if any(record.key.max_rows for record in records) else []
+    run += ["--plan", "PLAN.toml"] if any(r.key.label != r.method for r in records) else []
     name = root.name or "DIR"
     return [
-        f"{run} --folds {folds}{' --plan PLAN.toml' * plan} --out {name}",
-        f"hyperdfs bench table --out {name}",
-        f"hyperdfs bench report --out {name} --to {page.name}",
+        shlex.join(["hyperdfs", "bench", "run", *run, "--out", name]),
+        shlex.join(["hyperdfs", "bench", "table", "--out", name]),
+        shlex.join(["hyperdfs", "bench", "report", "--out", name, "--to", page.name]),
     ]
+
+
+def _argument(dataset: str) -> str:
+    """What `bench run --datasets` takes for it: a name of the catalog, or a card."""
+    return dataset if dataset.partition("@")[0] in dataset_names() else f"{dataset}.toml"
