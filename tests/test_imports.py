@@ -7,7 +7,6 @@ import sys
 
 import pytest
 
-
 SLOW = ("numpy", "pandas", "sklearn", "torch")
 EXTRAS = ("h5py", "PIL", "pooch", "ray", "submitit")  # pandas itself imports pyarrow
 

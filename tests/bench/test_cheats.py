@@ -10,9 +10,10 @@ import pytest
 
 from bench_cells import task_of
 from hyperdfs.bench import protocol
-from hyperdfs.bench.cells import read_record
+from hyperdfs.bench.cells import read_arrays, read_record
 from hyperdfs.bench.protocol import make_classifier
 from hyperdfs.bench.work import work_on
+from hyperdfs.datasets import load_dataset
 
 
 class Cheat:
@@ -116,10 +117,15 @@ def test_the_fit_sees_the_training_rows_and_nothing_else(tmp_path: Path):
     def make(task, data):
         return Watched(make_classifier(task, data), lambda X, bought: bought)
 
-    record = work_on(task_of(fold=1), root=tmp_path, make=make)
+    task = task_of(fold=1)
+    record = work_on(task, root=tmp_path, make=make)
     assert record.status == "done", record.error
     [(rows, labels)] = seen
-    assert len(rows) == len(labels) == record.n_train
+    y = load_dataset("wine").y
+    tested = read_arrays(tmp_path / task.key.path()).rows
+    assert np.array_equal(rows, np.setdiff1d(np.arange(len(y)), tested))
+    assert np.array_equal(labels, y[rows])
+    assert len(rows) == record.n_train
 
 
 def test_a_reference_that_says_it_peeks_is_not_held_to_the_leak_net(tmp_path: Path):
