@@ -11,6 +11,7 @@ from sklearn.metrics import accuracy_score, f1_score, log_loss, roc_auc_score
 from hyperdfs.errors import InputError
 from hyperdfs.metrics import (
     METRICS,
+    budget_mean,
     macro_f1,
     macro_f1_curve,
     mean_log_loss,
@@ -72,6 +73,13 @@ def test_weights_and_impossible_labels_of_the_log_loss():
     assert mean_log_loss(labels, proba, weight=np.array([1.0, 0.0])) == 0.0
     assert np.isfinite(mean_log_loss(labels, proba))
     assert mean_log_loss(labels, proba) > 10
+
+
+def test_the_mean_over_budgets_is_that_of_2_to_10():
+    assert budget_mean([9.0, 9.0, 1.0, 2.0]) == 1.5
+    assert budget_mean([9.0, 4.0]) == 4.0  # a table of one feature
+    assert budget_mean([9.0, 9.0, *[1.0] * 9, 9.0, 9.0]) == 1.0
+    assert np.isnan(budget_mean([0.5, 0.5, np.nan, 0.5]))
 
 
 def test_an_unknown_metric():

@@ -26,7 +26,7 @@ from hyperdfs.inputs import (
     label_codes,
 )
 from hyperdfs.methods import get_method
-from hyperdfs.metrics import metric_curve
+from hyperdfs.metrics import PAPER_BUDGETS, metric_curve
 from hyperdfs.preprocess import as_table
 from hyperdfs.progress import show_progress
 from hyperdfs.results import Acquisition, make_acquisition
@@ -35,8 +35,6 @@ from hyperdfs.threads import one_thread
 if TYPE_CHECKING:
     from hyperdfs.case import Case
     from hyperdfs.export import SubsetClassifier
-
-PAPER_BUDGETS = range(2, 11)
 
 
 class DFSClassifier(ClassifierMixin, BaseEstimator):

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from scipy.stats import rankdata
 
 from hyperdfs.errors import InputError
 
+PAPER_BUDGETS = range(2, 11)  # of the AUAC-F1
 BINS = 15  # of the calibration error
 LEAST = float(np.finfo(np.float32).eps)  # a probability below counts as this in the log loss
 NOISE = 6  # decimals of a probability beyond which a float32 network only has rounding errors
@@ -35,6 +38,18 @@ def mean_macro_f1(labels: np.ndarray, proba: np.ndarray) -> float:
     """Unweighted mean of macro-F1 over the steps: the paper's AUAC-F1 when the steps are its
     budgets."""
     return float(macro_f1_curve(labels, proba).mean())
+
+
+def budget_mean(curve: Sequence[float]) -> float:
+    """Mean over the paper's budgets of a curve after 0, 1, … purchases: of macro-F1, the AUAC-F1.
+
+    Budgets beyond the curve are dropped; a table of one feature has its last value.
+
+    >>> budget_mean([0.1, 0.2, 0.5, 0.7]), budget_mean([0.1, 0.2])
+    (0.6, 0.2)
+    """
+    first, last = PAPER_BUDGETS[0], PAPER_BUDGETS[-1]
+    return float(np.mean(curve[min(first, len(curve) - 1) : last + 1]))
 
 
 def mean_log_loss(labels: np.ndarray, proba: np.ndarray, weight: np.ndarray | None = None) -> float:

@@ -12,7 +12,7 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold
 
 from bench_cells import task_of
-from hyperdfs.bench.protocol import all_classes, auac, half, run_cell
+from hyperdfs.bench.protocol import all_classes, half, run_cell
 from hyperdfs.bench.splits import fold_rows, kept_rows
 from hyperdfs.datasets import load_dataset
 from hyperdfs.evaluation.money import cost_area
@@ -141,8 +141,3 @@ def test_a_class_that_training_lacked_has_no_probability():
     assert full.shape == (2, 3, 3)
     assert (full[:, :, 1] == 0).all()
     assert (full[:, :, [0, 2]] == 0.5).all()
-
-
-def test_the_area_starts_at_two_purchases():
-    assert auac([9.0, 9.0, 1.0, 2.0]) == 1.5
-    assert auac([9.0, 4.0]) == 4.0  # a table of one feature

@@ -19,7 +19,7 @@ from hyperdfs.bench.memory import peak_memory_mb, reset_peak_memory
 from hyperdfs.bench.splits import fold_rows, kept_rows
 from hyperdfs.datasets import Dataset
 from hyperdfs.errors import InputError
-from hyperdfs.estimator import PAPER_BUDGETS, DFSClassifier
+from hyperdfs.estimator import DFSClassifier
 from hyperdfs.evaluation.money import cost_area
 from hyperdfs.evaluation.nets import (
     check_leaks,
@@ -28,7 +28,7 @@ from hyperdfs.evaluation.nets import (
     check_split,
 )
 from hyperdfs.methods import get_method
-from hyperdfs.metrics import METRICS, macro_f1, metric_curve
+from hyperdfs.metrics import METRICS, PAPER_BUDGETS, budget_mean, macro_f1, metric_curve
 from hyperdfs.results import Acquisition
 from hyperdfs.threads import one_thread
 
@@ -155,16 +155,11 @@ def score(
     """Every metric after each step, and the areas under macro-F1."""
     record.curves = {name: metric_curve(name, labels, proba).tolist() for name in METRICS}
     record.cost = bought.cost.mean(0).tolist()
-    record.auac = auac(record.curves["f1_macro"])
+    record.auac = budget_mean(record.curves["f1_macro"])
     record.cost_area = cost_area(labels, proba, bought.cost, np.array(record.costs))
     majority = np.bincount(train_labels).argmax()
     constant = np.full(len(labels), majority)
     record.constant_f1 = macro_f1(labels, constant, record.n_classes)
-
-
-def auac(f1_macro: list[float]) -> float:
-    """The paper's AUAC-F1 from macro-F1 after 0..budget purchases: the mean over 2..budget."""
-    return float(np.mean(f1_macro[min(PAPER_BUDGETS[0], len(f1_macro) - 1) :]))
 
 
 def all_classes(proba: np.ndarray, classes: np.ndarray, n_classes: int) -> np.ndarray:
