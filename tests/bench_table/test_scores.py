@@ -13,6 +13,7 @@ from bench_stores import record
 from hyperdfs.bench.cells import CellKey, CellRecord
 from hyperdfs.bench.paper import COUNTERPARTS, METHODS, counterpart, published
 from hyperdfs.bench.table import averages, ranks, tabulate
+from hyperdfs.bench.table_grid import legend
 from hyperdfs.bench.table_groups import GROUP_OF, UNRANKED, group_of
 from hyperdfs.errors import InputError
 
@@ -42,7 +43,9 @@ def test_seeds_of_a_fold_are_averaged_before_the_spread() -> None:
     score = tabulate(cells).scores["wine", "vip"]
     assert (score.mean, score.std) == (pytest.approx(70), pytest.approx(10))
     assert score.complete
-    assert not tabulate(cells[:3]).scores["wine", "vip"].complete
+    uneven = tabulate(cells[:3])
+    assert not uneven.scores["wine", "vip"].complete
+    assert any(line.startswith("[seeds]") for line in legend(uneven))
 
 
 def test_log_loss_keeps_its_unit_and_lower_is_better() -> None:

@@ -20,8 +20,7 @@ from hyperdfs.bench.cells import CellRecord
 from hyperdfs.bench.paper import COUNTERPARTS
 from hyperdfs.bench.table_groups import UNRANKED, Group, column_order, group_of
 from hyperdfs.errors import InputError
-
-FIRST_BUDGET, LAST_BUDGET = 2, 10
+from hyperdfs.metrics import budget_mean
 
 
 @dataclass(frozen=True)
@@ -76,8 +75,15 @@ class Score:
         return len(self.folds)
 
     @property
+    def lacks(self) -> str:
+        """What is still to be run: ``3/5`` folds are done, or some lack ``seeds``; else empty."""
+        if self.n_folds < self.wanted_folds:
+            return f"{self.n_folds}/{self.wanted_folds}"
+        return "seeds" if self.uneven_seeds else ""
+
+    @property
     def complete(self) -> bool:
-        return self.n_folds >= self.wanted_folds and not self.uneven_seeds
+        return not self.lacks
 
     @property
     def group(self) -> Group:
@@ -189,10 +195,9 @@ def cell_score(record: CellRecord, metric: str) -> float | None:
     """Mean of a metric over the budgets 2..min(10, M), in its own unit; None if it has no value."""
     if metric in ("f1_macro", "cost_area"):
         return record.auac if metric == "f1_macro" else record.cost_area
-    curve = record.curves.get(metric, [])
-    last = min(LAST_BUDGET, len(curve) - 1)
-    values = curve[min(FIRST_BUDGET, last) : last + 1] if curve else []
-    return fmean(values) if values and not any(map(math.isnan, values)) else None
+    curve = record.curves.get(metric)
+    mean = budget_mean(curve) if curve else math.nan
+    return None if math.isnan(mean) else mean
 
 
 def _score(name: str, cells: Sequence[CellRecord], metric: str) -> Score:

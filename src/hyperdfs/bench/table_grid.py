@@ -25,7 +25,7 @@ class Column:
 class Cell:
     """One number with its spread, and the paper's beside it. `mark`: best of its group, or of all.
 
-    `folds` is filled where some are missing: ``3/5``.
+    `lacks` is filled where something is still to be run: ``3/5`` folds are done, or ``seeds``.
     """
 
     mean: str
@@ -33,7 +33,7 @@ class Cell:
     paper: str = ""
     group_best: bool = False
     best: bool = False
-    folds: str = ""
+    lacks: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,8 +75,11 @@ def legend(results: Results) -> list[str]:
         f"{results.spec.title}{unit}, mean over {results.spec.over}{way}: mean ± standard deviation"
         " over folds (ddof=0). ★ best of all, bold: best of its group."
     ]
-    if any(not score.complete for score in results.scores.values()):
+    lacking = {score.lacks for score in results.scores.values()} - {""}
+    if lacking - {"seeds"}:
         lines.append("[k/n]: only k of n folds are done; not part of means and ranks.")
+    if "seeds" in lacking:
+        lines.append("[seeds]: some folds lack seeds of others; not part of means and ranks.")
     if any(
         cell and cell.paper for grid in grids(results) for row in grid.rows for cell in row.cells
     ):
@@ -144,7 +147,7 @@ def _cell(score: Score, metric: str, decimals: int) -> Cell:
         f"{score.mean:.{decimals}f}",
         f"{score.std:.{decimals}f}",
         f"{paper.mean:.{decimals}f}" if paper and shown else "",
-        folds="" if score.complete else f"{score.n_folds}/{score.wanted_folds}",
+        lacks=score.lacks,
     )
 
 

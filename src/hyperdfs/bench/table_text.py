@@ -85,7 +85,7 @@ def _markdown_cell(cell: Cell | None) -> str:
         return ""
     text = f"{cell.mean} ± {cell.std}" if cell.std else cell.mean
     text = f"**{text}**" if cell.group_best else text
-    extras = (" ★" * cell.best, f" [{cell.folds}]" * bool(cell.folds))
+    extras = (" ★" * cell.best, f" [{cell.lacks}]" * bool(cell.lacks))
     return "".join([text, *extras, f" ({cell.paper})" * bool(cell.paper)])
 
 
@@ -143,7 +143,7 @@ def _latex_cell(cell: Cell | None) -> str:
     text = f"\\textbf{{{cell.mean}}}" if cell.group_best else cell.mean
     text += f" {{\\scriptsize$\\pm${cell.std}}}" if cell.std else ""
     text += "$^\\star$" if cell.best else ""
-    text += f" {{\\scriptsize[{cell.folds}]}}" if cell.folds else ""
+    text += f" {{\\scriptsize[{cell.lacks}]}}" if cell.lacks else ""
     return text + (f" {{\\scriptsize({cell.paper})}}" if cell.paper else "")
 
 
