@@ -131,8 +131,9 @@ def test_lists(command: str, capsys: pytest.CaptureFixture[str]) -> None:
 def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert capsys.readouterr().out == f"hyperdfs {hyperdfs.__version__}\n"
-    for command in ("demo", "train", "ask", "evaluate", "methods", "datasets"):
-        assert main([command, "--help"]) == 0
+    bench = [f"bench {name}" for name in ("run", "status", "table", "report", "slim")]
+    for command in ("demo", "train", "ask", "evaluate", "methods", "datasets", "bench", *bench):
+        assert main([*command.split(), "--help"]) == 0
         assert "Usage: hyperdfs" in capsys.readouterr().out
 
 

@@ -14,11 +14,11 @@ def report(
 ) -> None:
     """Write a page with tables, curves, tests and purchases; it needs no network."""
     from hyperdfs.cli.bench_table import stored_records
+    from hyperdfs.cli.options import need_place
     from hyperdfs.cli.screen import stderr, stdout
     from hyperdfs.errors import InputError
 
-    if to.is_dir() or not to.parent.is_dir():
-        raise InputError(f"--to must be a file in a folder that exists, got {to}.")
+    need_place("--to", to)
     records = stored_records(out)
     if not any(record.status == "done" for record in records):
         raise InputError(f"All {len(records)} results in {out} failed; there is nothing to show.")

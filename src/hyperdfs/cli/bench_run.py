@@ -69,18 +69,19 @@ def run(
     from hyperdfs.bench.engines import make_engine
     from hyperdfs.bench.plan import cells, read_plan
     from hyperdfs.cli.bench_screen import Screen
+    from hyperdfs.cli.options import names
     from hyperdfs.cli.screen import stdout
 
     wanted = read_plan(
         plan,
-        methods=_names(methods),
-        datasets=_names(datasets),
+        methods=names(methods),
+        datasets=names(datasets),
         folds=folds,
         seeds=seeds,
         profile=profile and profile.value,
     )
     console = stdout()
-    wanted.rows_of()
+    wanted.rows_of()  # a wrong method is told before a data set is read
     chosen, left_out = choose(wanted.datasets)
     for name, why in left_out.items():
         console.print(f"{name} is left out: {why} (`hyperdfs datasets {name}`).", markup=False)
@@ -100,13 +101,6 @@ def run(
         console.print(f"`hyperdfs bench status --out {out}` tells why.", markup=False)
         raise typer.Exit(SOME_FAILED)
     console.print(f"Next: hyperdfs bench table --out {out}", markup=False)
-
-
-def _names(text: str | None) -> tuple[str, ...] | None:
-    """``a, b`` as names; None where the option was not given."""
-    if text is None:
-        return None
-    return tuple(name for part in text.split(",") if (name := part.strip()))
 
 
 def _opening(out: Path, agenda: Agenda) -> str:

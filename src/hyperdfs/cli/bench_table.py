@@ -59,6 +59,7 @@ def table(
     from hyperdfs.bench.table_grid import grids, legend
     from hyperdfs.bench.table_groups import GROUPS
     from hyperdfs.bench.table_text import to_csv, to_latex, to_markdown
+    from hyperdfs.cli.options import names
     from hyperdfs.errors import InputError
 
     records = stored_records(out)
@@ -99,23 +100,15 @@ def stored_records(out: Path) -> list[CellRecord]:
     return records
 
 
-def names(text: str | None) -> list[str] | None:
-    """A list with commas; None stays None.
-
-    >>> names("wine, heart")
-    ['wine', 'heart']
-    """
-    return None if text is None else [part.strip() for part in text.split(",") if part.strip()]
-
-
 def chosen(
     option: str,
     text: str | None,
     records: list[CellRecord],
     *,
     of: Callable[[CellRecord], set[str]],
-) -> list[str] | None:
+) -> tuple[str, ...] | None:
     """The names of an option; each must occur in the store."""
+    from hyperdfs.cli.options import names
     from hyperdfs.errors import InputError
     from hyperdfs.features import listing
 
@@ -214,6 +207,6 @@ def _drawn(cell: Cell | None) -> Text:
         return text
     text.append("★" * cell.best + cell.mean, style="bold" if cell.group_best else "")
     text.append(f"±{cell.std}" if cell.std else "")
-    text.append(f" [{cell.folds}]" if cell.folds else "", style="yellow")
+    text.append(f" [{cell.lacks}]" if cell.lacks else "", style="yellow")
     text.append(f"\n({cell.paper})" if cell.paper else "", style="dim")
     return text

@@ -20,11 +20,10 @@ def demo(
     seed: Annotated[int, typer.Option(min=0, help="Seed of data and training.")] = 0,
 ) -> None:
     """Learn a synthetic task, show what is bought for whom, and write a page about it."""
+    from hyperdfs.cli.options import need_place
     from hyperdfs.cli.screen import stdout
-    from hyperdfs.errors import InputError
 
-    if out.is_dir() or not out.parent.is_dir():
-        raise InputError(f"--out must be a file in a folder that exists, got {out}.")
+    need_place("--out", out)
     console = stdout()
     console.print("[bold]hyperdfs demo[/]: learning what to ask (less than a minute) …")
     from hyperdfs.demo import DemoSize, run_demo

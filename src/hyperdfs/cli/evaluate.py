@@ -22,7 +22,7 @@ def evaluate(
         typer.Option(help="Column of labels [default: the one column the model does not know]."),
     ] = None,
     budgets: Annotated[str, typer.Option(help="Numbers of purchases: 2-10 or 1,3,5.")] = "2-10",
-    seed: Annotated[int, typer.Option(help="Seed of the random order.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random order.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Score a saved model after each number of purchases, against a random order."""

@@ -89,8 +89,18 @@ def print_scores(console: Console, scores: Scores) -> None:
         "random order, macro-F1 %": scores.random_f1_macro,
     }
     console.print(curve_table(columns))
-    budgets = list(scores.f1_macro)
     console.print(
-        f"\nMean macro-F1 over {budgets[0]} to {budgets[-1]} purchases: "
+        f"\nMean macro-F1 over {spoken(list(scores.f1_macro))} purchases: "
         f"[bold]{100 * scores.auac:.1f} %[/], random order {100 * scores.random_auac:.1f} %."
     )
+
+
+def spoken(budgets: Sequence[int]) -> str:
+    """Ascending budgets in words.
+
+    >>> spoken([2, 3, 4]), spoken([1, 3, 5]), spoken([5])
+    ('2 to 4', '1, 3, 5', '5')
+    """
+    first, last = budgets[0], budgets[-1]
+    whole = len(budgets) > 1 and last - first + 1 == len(budgets)
+    return f"{first} to {last}" if whole else ", ".join(map(str, budgets))

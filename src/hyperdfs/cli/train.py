@@ -39,7 +39,7 @@ def train(
     test_fraction: Annotated[
         float, typer.Option(min=0.0, max=0.9, help="Rows held out to score the model; 0: none.")
     ] = 0.2,
-    seed: Annotated[int, typer.Option(help="Same seed, same model.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same model.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the summary as JSON.")] = False,
 ) -> None:
     """Fit a model on a table and save it.
@@ -47,6 +47,7 @@ def train(
     The file holds the model that was fitted on the rows that were not held out.
     """
     from hyperdfs.cli.files import need_columns, read_costs, read_groups, read_table, split_target
+    from hyperdfs.cli.options import need_place
     from hyperdfs.cli.screen import print_json, stderr, stdout
 
     settings = parse_settings(set_ or [])
@@ -56,7 +57,7 @@ def train(
     need_columns(rows, drop or [])
     X, y, without = split_target(rows, target)
     X = X.drop(columns=drop or [])
-    _need_folder(out)
+    need_place("--out", out)
     console = stderr() if as_json else stdout()
     _show_table(console, table, X, y, without)
     common: dict[str, Any] = {
@@ -114,14 +115,6 @@ def _make(method: str, members: int, common: dict[str, Any]) -> DFSClassifier:
     return DFSClassifier(method, **common)
 
 
-def _need_folder(out: Path) -> None:
-    """Better told before the fit than after it."""
-    from hyperdfs.errors import InputError
-
-    if out.is_dir() or not out.parent.is_dir():
-        raise InputError(f"--out must be a file in a folder that exists, got {out}.")
-
-
 def _hold_out(y: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows to fit and rows to score; too few rows give none to score."""
     import numpy as np
@@ -153,7 +146,7 @@ def _show_table(console: Console, path: Path, X: pd.DataFrame, y: np.ndarray, wi
 
     numbers = sum(is_numeric_dtype(d) and not is_bool_dtype(d) for d in X.dtypes)
     labels, counts = np.unique(y, return_counts=True)
-    shares = ", ".join(f"{k} {n / len(y):.0%}" for k, n in list(zip(labels, counts))[:6])  # noqa: B905
+    shares = ", ".join(f"{k} {n / len(y):.0%}" for k, n in zip(labels[:6], counts[:6], strict=True))
     more = f" and {len(labels) - 6} more" if len(labels) > 6 else ""
     missing = float(X.isna().to_numpy().mean()) if X.size else 0.0
     console.print(f"{path}: {len(X):,} rows, {X.shape[1]} columns", markup=False)

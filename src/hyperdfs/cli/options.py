@@ -1,0 +1,22 @@
+"""What several commands do with their options."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hyperdfs.errors import InputError
+
+
+def names(text: str | None) -> tuple[str, ...] | None:
+    """A list with commas; None, where the option was not given, stays None.
+
+    >>> names("wine, heart")
+    ('wine', 'heart')
+    """
+    return None if text is None else tuple(p.strip() for p in text.split(",") if p.strip())
+
+
+def need_place(option: str, path: Path) -> None:
+    """Where a file is to be written: better told before the work than after it."""
+    if path.is_dir() or not path.parent.is_dir():
+        raise InputError(f"{option} must be a file in a folder that exists, got {path}.")
