@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from torch import Tensor
 
 from hyperdfs.config import TableConfig
@@ -16,9 +18,10 @@ from hyperdfs.training.data import Rows, joined
 
 
 class ConstantConfig(TableConfig):
-    """Configuration of `constant`: nothing is encoded that nobody looks at."""
+    """Configuration of `constant`: frequencies as they are, and nothing encoded for nobody."""
 
     n_bins: int | None = 0
+    class_weight: Literal["root", "balanced"] | None = None
 
 
 class SharesPredictor:
