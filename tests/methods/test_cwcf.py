@@ -78,18 +78,18 @@ def test_q_values_are_those_of_dynamic_programming(all_classes: bool) -> None:
     rows, price = cube_rows(), [0.02, 0.05, 0.1]
     config = CwcfConfig(
         hidden=(32, 32),
-        parallel=16,
-        pool=2000,
-        batch_steps=200,
-        interval=250,
+        parallel=64,
+        pool=10_000,
+        batch_steps=1000,
+        interval=80,
         max_intervals=3,
         weight_decay=0.0,
-        target_rate=0.05,
+        target_rate=0.1,
         all_classes=all_classes,
     )
     learning = learner(rows, config, price)
     falling = itertools.count(0, -1)
-    for rate in (2e-3, 2e-4):  # the noise of large steps would hide small errors
+    for rate in (5e-3, 5e-4):  # the noise of large steps would hide small errors
         learning.config = config.model_copy(update={"learning_rate": rate})
         learning.fit(lambda: float(next(falling)), lambda *_: None)
     states = list(itertools.product([-1, 0, 1], repeat=3))
@@ -222,8 +222,8 @@ def test_random_masks_are_mostly_small() -> None:
 
 
 def test_it_finds_the_gate() -> None:
-    config = {"hidden": (32, 32), "interval": 100, "max_intervals": 6, "parallel": 64, "n_bins": 0}
-    config |= {"batch_steps": 256, "learning_rate": 2e-3, "price": 0.05}
+    config = {"hidden": (32, 32), "interval": 100, "max_intervals": 3, "parallel": 64, "n_bins": 0}
+    config |= {"batch_steps": 256, "learning_rate": 2e-3, "price": 0.05, "pretrain_epochs": 10}
     check_gate(DFSClassifier(method="cwcf", max_budget=2, config=config).fit(*gate()))
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
-from torch import Tensor
 
 from hyperdfs.masks import MaskSampler
 from hyperdfs.methods.base import Job, Method, Model, Shape
@@ -17,6 +15,7 @@ from hyperdfs.training.cwcf import CwcfConfig, QLearning, mostly_few, subset_cla
 from hyperdfs.training.data import Rows
 from hyperdfs.training.histories import policy_check
 from hyperdfs.training.masked import Recipe, fit_masked
+from hyperdfs.training.prices import relative_costs
 
 
 def build(shape: Shape, config: CwcfConfig, members: int) -> Model:
@@ -40,7 +39,9 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     assert isinstance(net, DuelingNet)
     sampler = MaskSampler(job.shape.n_features, generator, held_out=job.held_out, draw=mostly_few)
     model.history = pretrain(net, train, valid, config, sampler, generator, job)
-    price = feature_prices(job.costs, config.price).to(job.device)
+    price = torch.tensor(
+        config.price * relative_costs(job.costs), dtype=torch.float32, device=job.device
+    )
     learning = QLearning(net, train, config, price, job.max_budget, sampler, generator)
     extra = price - price.mean()  # all features being equal, a budget costs what it costs
     check = policy_check(model.predictor, model.selector, valid, job.max_budget, extra)
@@ -82,18 +83,13 @@ def pretrain(
     )
 
 
-def feature_prices(costs: np.ndarray, price: float) -> Tensor:
-    """λ times the cost over the mean cost; exactly λ when all cost the same."""
-    if costs.min() == costs.max():
-        return torch.full((len(costs),), price)
-    return torch.tensor(price * costs / costs.mean(), dtype=torch.float32)
-
-
 AUTHORS: dict[str, Any] = {
     "preprocessing": "paper",
     "class_weight": None,
     "price": 1e-3,
     "batch_size": 1024,
+    "pretrain_epochs": 1000,  # a small table is one batch
+    "pretrain_patience": 100,
     "all_classes": False,
     "parallel": 1000,
     "pool": 40_000,

@@ -1,0 +1,29 @@
+"""What the costs of the features add to a loss."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hyperdfs.training.data import Rows
+
+
+def relative_costs(costs: np.ndarray) -> np.ndarray:
+    """Costs with mean 1; exactly 1 where all are equal."""
+    if np.ptp(costs) == 0:
+        return np.ones(len(costs))
+    return costs / costs.mean()
+
+
+def extra_prices(costs: np.ndarray, weight: float, train: Rows, max_budget: int) -> Tensor:
+    """Extra loss for each feature, ``(M,)``: ``weight * H(y) / B`` for one of twice the mean cost.
+
+    Nothing when all cost the same. A mean purchase thus has to earn its share of what there is to
+    know about y.
+    """
+    shares = (train.target * train.weight.unsqueeze(1)).mean(0)
+    entropy = float(-(shares * shares.clamp_min(1e-12).log()).sum())
+    extra = relative_costs(costs) - 1.0
+    price = torch.tensor(weight * entropy / max_budget * extra, dtype=torch.float32)
+    return price.to(train.x.device)
