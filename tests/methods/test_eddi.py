@@ -15,7 +15,7 @@ from hyperdfs.methods.base import Shape
 from hyperdfs.methods.eddi import EDDIConfig, build
 from hyperdfs.nn.arrays import Arrays
 from hyperdfs.nn.eddi import Normal, PartialVAE, kl
-from hyperdfs.selectors.eddi import SCREEN, information_reward, per_cost
+from hyperdfs.selectors.eddi import SCREEN, information_reward
 from hyperdfs.training.data import make_rows
 from hyperdfs.training.eddi import occurring_values
 from method_contract import MethodContract
@@ -66,14 +66,6 @@ def test_reward_is_the_information_gain_of_a_linear_gaussian_model() -> None:
     rest = 0.5 * torch.log((after_y + w**2 / s**2) / after_y)
     torch.testing.assert_close(reward, gain - rest, atol=0.01, rtol=0.02)
     assert reward[0] == 0.0  # a feature that says nothing about z
-
-
-def test_gain_per_cost() -> None:
-    reward = torch.tensor([0.4, 0.4, -0.1, -0.1])
-    assert torch.equal(per_cost(reward, torch.ones(4)), reward)
-    priced = per_cost(reward, torch.tensor([1.0, 2.0, 1.0, 2.0]))
-    assert priced[0] > priced[1]
-    assert priced[2] > priced[3]  # dearer is worse, noise or not
 
 
 def test_contributions_of_a_feature_add_over_its_columns() -> None:

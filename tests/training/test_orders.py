@@ -14,7 +14,6 @@ from hyperdfs.training.data import Rows, joined, make_rows, stacked
 from hyperdfs.training.orders import (
     complete,
     forward_order,
-    relative_costs,
     rows_to_choose,
     subset_losses,
     worth,
@@ -57,7 +56,6 @@ def test_gain_per_cost() -> None:
     assert forward_order(losses, range(2), 2, np.array([2.0, 1.0])) == [1, 0]
     assert forward_order(losses, range(2), 2, np.array([0.0, 0.0])) == [0, 1]
     assert worth(np.array([-1.0, -1.0]), np.array([1.0, 3.0])).tolist() == [-1.0, -3.0]
-    assert relative_costs(np.array([1.0, 3.0])).tolist() == [0.5, 1.5]
 
 
 def test_the_rest_follows_as_ranked() -> None:

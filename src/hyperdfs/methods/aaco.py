@@ -17,7 +17,7 @@ from hyperdfs.selectors.aaco import AACOSelector
 from hyperdfs.training.aaco import NAMES, draw_plans, keep_rows
 from hyperdfs.training.data import Rows, joined
 from hyperdfs.training.masked import Recipe, fit_masked_classifier
-from hyperdfs.training.orders import relative_costs
+from hyperdfs.training.prices import relative_costs
 
 
 class AACOConfig(TableConfig):

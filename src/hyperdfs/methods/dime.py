@@ -19,7 +19,7 @@ from hyperdfs.training.data import Rows
 from hyperdfs.training.dime import ValueSteps
 from hyperdfs.training.histories import policy_check
 from hyperdfs.training.masked import Recipe, fit_masked_classifier
-from hyperdfs.training.orders import relative_costs
+from hyperdfs.training.prices import relative_costs
 
 CHEAPEST = 1e-3  # of the mean cost: what is free is bought first, but in the order of its value
 

@@ -16,7 +16,7 @@ from hyperdfs.selectors.eddi import EDDISelector
 from hyperdfs.training.data import Rows
 from hyperdfs.training.eddi import PartialELBO, fit_vae, occurring_values
 from hyperdfs.training.masked import Recipe
-from hyperdfs.training.orders import relative_costs
+from hyperdfs.training.prices import relative_costs
 
 VALUES = 32  # results per feature that a purchase is imagined to have
 

@@ -11,7 +11,6 @@ from pydantic import Field
 from hyperdfs.config import TableConfig
 from hyperdfs.masks import MaskSampler, rate_uniform, sizes_up_to
 from hyperdfs.methods.base import Job, Method, Model, Shape
-from hyperdfs.methods.hyper import price_of
 from hyperdfs.nn.mlp import MaskedNet
 from hyperdfs.predictors.mlp import MLPPredictor
 from hyperdfs.selectors.mlp import MLPSelector
@@ -19,6 +18,7 @@ from hyperdfs.training.data import Rows
 from hyperdfs.training.gdfs import Greedy
 from hyperdfs.training.histories import policy_check
 from hyperdfs.training.masked import Recipe, fit_masked_classifier
+from hyperdfs.training.prices import extra_prices
 
 
 class GDFSConfig(TableConfig):
@@ -92,7 +92,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
         generator=generator,
         progress=job.progress,
     )
-    price = price_of(job.costs, job.config, train, job.max_budget).to(job.device)
+    price = extra_prices(job.costs, config.cost_weight, train, job.max_budget)
     greedy = Greedy(
         predictor, selector, sampler, job.max_budget, price, config.logit_scale, generator
     )

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from hyperdfs.config import HyperConfig
 from hyperdfs.errors import HyperDFSError
@@ -22,6 +21,7 @@ from hyperdfs.training.data import Rows
 from hyperdfs.training.joint_stage import fit_jointly
 from hyperdfs.training.loop import DivergedError, History
 from hyperdfs.training.predictor_stage import fit_predictor
+from hyperdfs.training.prices import extra_prices
 
 WIDE = 100  # features from which on the tokens are wider
 ATTEMPTS = 3
@@ -79,18 +79,6 @@ def batch_size(config: HyperConfig, n: int) -> int:
     return config.batch_size or int(np.clip(2 ** round(np.log2(n / 30)), 64, 512))
 
 
-def price_of(costs: np.ndarray, config: HyperConfig, train: Rows, max_budget: int) -> Tensor:
-    """Extra loss for each feature: cost_weight * H(y) / B_max for one that costs twice the mean.
-
-    Nothing when all cost the same. A mean purchase thus has to earn its share of what there is to
-    know about y.
-    """
-    shares = (train.target * train.weight.unsqueeze(1)).mean(0)
-    entropy = float(-(shares * shares.clamp_min(1e-12).log()).sum())
-    relative = costs / max(costs.mean(), 1e-12) - 1.0
-    return torch.tensor(config.cost_weight * entropy / max_budget * relative, dtype=torch.float32)
-
-
 def fit(job: Job, train: Rows, valid: Rows, *, joint: bool = True) -> Model:
     """Both stages; a run that diverges starts again with a third of the step."""
     for attempt in range(ATTEMPTS):
@@ -144,7 +132,7 @@ def _attempt(job: Job, train: Rows, valid: Rows, *, shrink: float, joint: bool) 
             policy=model.selector,
             sampler=sampler,
             max_budget=job.max_budget,
-            price=price_of(job.costs, config, train, job.max_budget).to(job.device),
+            price=extra_prices(job.costs, config.cost_weight, train, job.max_budget),
             batch_size=size,
             learning_rate=config.stage2_lr * shrink,
             generator=generator,

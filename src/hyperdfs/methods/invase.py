@@ -10,7 +10,6 @@ import torch
 from hyperdfs.acquisition import Selector
 from hyperdfs.masks import MaskSampler, sizes_up_to
 from hyperdfs.methods.base import Job, Method, Model, Shape
-from hyperdfs.methods.hyper import price_of
 from hyperdfs.nn.mlp import MaskedNet
 from hyperdfs.predictors.mlp import MLPPredictor
 from hyperdfs.selectors.invase import WholeRowSelector
@@ -19,6 +18,7 @@ from hyperdfs.training.data import Rows
 from hyperdfs.training.histories import policy_check
 from hyperdfs.training.invase import InvaseConfig, InvaseNets, InvaseStep
 from hyperdfs.training.masked import Recipe, fit_masked
+from hyperdfs.training.prices import extra_prices
 
 
 def build(shape: Shape, config: InvaseConfig, members: int, *, peeks: bool = False) -> Model:
@@ -45,7 +45,7 @@ def fit(job: Job, train: Rows, valid: Rows, *, peeks: bool = False) -> Model:
         model = build(job.shape, config, job.members, peeks=peeks).to(job.device)
     nets = model.modules["nets"]
     assert isinstance(nets, InvaseNets)
-    price = price_of(job.costs, job.config, train, job.max_budget).to(job.device)
+    price = extra_prices(job.costs, config.cost_weight, train, job.max_budget)
     step = InvaseStep(
         nets,
         config,

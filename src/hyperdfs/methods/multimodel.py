@@ -17,7 +17,6 @@ from torch import Tensor, nn
 from hyperdfs.masks import MaskSampler, sizes_up_to
 from hyperdfs.methods import vip
 from hyperdfs.methods.base import Job, Method, Model, Shape
-from hyperdfs.methods.hyper import price_of
 from hyperdfs.nn.experts import CardinalityNet, MixtureNet, imbalance
 from hyperdfs.nn.mlp import MaskedNet
 from hyperdfs.predictors.mlp import MLPPredictor
@@ -26,6 +25,7 @@ from hyperdfs.training.data import Rows
 from hyperdfs.training.histories import greedy_histories, policy_check
 from hyperdfs.training.loop import History
 from hyperdfs.training.masked import Recipe, fit_masked, observe, subset_check, subset_loss
+from hyperdfs.training.prices import extra_prices
 
 
 class MultiModelConfig(vip.VIPConfig):
@@ -111,7 +111,7 @@ def _tune(model: Model, job: Job, train: Rows, valid: Rows) -> History:
         masks = greedy_histories(querier, batch, lengths)
         return torch.stack([_loss(net, batch, masks, sampler, config) for net in nets]).sum()
 
-    price = price_of(job.costs, job.config, train, job.max_budget).to(job.device)
+    price = extra_prices(job.costs, config.cost_weight, train, job.max_budget)
     return fit_masked(
         nets,
         train,

@@ -11,7 +11,6 @@ from pydantic import Field
 from hyperdfs.config import TableConfig
 from hyperdfs.masks import MaskSampler, cardinality_uniform, sizes_up_to
 from hyperdfs.methods.base import Job, Method, Model, Shape
-from hyperdfs.methods.hyper import price_of
 from hyperdfs.nn.repa import Change, RepaNet
 from hyperdfs.nn.scoring import ScoreNet
 from hyperdfs.predictors.mlp import MLPPredictor
@@ -19,7 +18,8 @@ from hyperdfs.selectors.learned import LearnedSelector
 from hyperdfs.training.data import Rows
 from hyperdfs.training.histories import policy_check
 from hyperdfs.training.masked import Recipe, fit_masked_classifier
-from hyperdfs.training.orders import forward_order, relative_costs, subset_losses, worth
+from hyperdfs.training.orders import forward_order, subset_losses, worth
+from hyperdfs.training.prices import extra_prices, relative_costs
 from hyperdfs.training.repa import PolicySteps, anchor, fit_base, with_global_opinion
 from hyperdfs.training.start_order import start_from
 
@@ -111,7 +111,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     )
     if config.start_order:
         start_from(scores, _find_order(job, model, train, generator))
-    price = price_of(job.costs, job.config, train, job.max_budget).to(job.device)
+    price = extra_prices(job.costs, config.cost_weight, train, job.max_budget)
     steps = PolicySteps(net, scores, sampler, job.max_budget, price, config.temperature, generator)
     model.history += steps.fit(
         taught,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import torch
 
 from hyperdfs.masks import MaskSampler, rate_uniform, sizes_up_to
@@ -16,6 +15,7 @@ from hyperdfs.selectors.sefa import SefaSelector
 from hyperdfs.training.data import Rows
 from hyperdfs.training.histories import policy_check
 from hyperdfs.training.masked import Recipe, fit_masked
+from hyperdfs.training.prices import relative_costs
 from hyperdfs.training.sefa import SefaConfig, SefaStep
 
 WIDE = 100  # features from which on their encoders are narrower
@@ -49,7 +49,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     net, costs = model.modules["net"], model.modules["costs"]
     assert isinstance(net, SefaNet)
     assert isinstance(costs, Arrays)
-    costs.set("relative", relative_costs(job.costs))
+    costs.set("relative", torch.tensor(relative_costs(job.costs), dtype=torch.float32))
     model.to(job.device)
     draw = sizes_up_to(job.max_budget) if config.subsets == "short" else rate_uniform
     sampler = MaskSampler(job.shape.n_features, generator, held_out=job.held_out, draw=draw)
@@ -78,13 +78,6 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
         progress=job.progress,
     )
     return model
-
-
-def relative_costs(costs: np.ndarray) -> torch.Tensor:
-    """Costs over their mean; exactly 1 when all are the same."""
-    if costs.min() == costs.max():
-        return torch.ones(len(costs))
-    return torch.tensor(costs / costs.mean(), dtype=torch.float32)
 
 
 AUTHORS: dict[str, Any] = {

@@ -22,7 +22,7 @@ from hyperdfs.training.data import Rows, joined, stacked
 from hyperdfs.training.loop import History
 from hyperdfs.training.masked import Recipe, fit_masked
 from hyperdfs.training.masked_trees import fit_masked_trees
-from hyperdfs.training.orders import relative_costs
+from hyperdfs.training.prices import relative_costs
 from hyperdfs.training.values import likely_subsets, purchase_gains, value_loss
 
 MOST_CANDIDATES = 32
@@ -74,8 +74,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     gains = feature_gains(booster, np.asarray(job.shape.column_group))
     ranking = np.argsort(-gains, kind="stable")
     rank = (torch.from_numpy(ranking).argsort() + 1 - MOST_CANDIDATES).clamp_min(0).float()
-    costs = np.maximum(relative_costs(job.costs), 1e-6)
-    fitted.set("cost", torch.tensor(costs, dtype=torch.float32))
+    fitted.set("cost", torch.tensor(relative_costs(job.costs), dtype=torch.float32))
     fitted.set("rank", rank)
     model.to(job.device)
     samples = _samples(job, joined(train, valid), gains, sampler, generator)

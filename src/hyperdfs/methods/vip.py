@@ -11,13 +11,13 @@ from pydantic import Field
 from hyperdfs.config import TableConfig
 from hyperdfs.masks import MaskSampler, rate_uniform, sizes_up_to
 from hyperdfs.methods.base import Job, Method, Model, Shape
-from hyperdfs.methods.hyper import price_of
 from hyperdfs.nn.mlp import MaskedNet
 from hyperdfs.predictors.mlp import MLPPredictor
 from hyperdfs.selectors.mlp import MLPSelector
 from hyperdfs.training.data import Rows
 from hyperdfs.training.histories import policy_check
 from hyperdfs.training.masked import Recipe
+from hyperdfs.training.prices import extra_prices
 from hyperdfs.training.vip import Pursuit
 
 
@@ -82,7 +82,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     classifier, querier = model.modules["predictor"], model.modules["selector"]
     assert isinstance(classifier, MaskedNet)
     assert isinstance(querier, MaskedNet)
-    price = price_of(job.costs, job.config, train, job.max_budget).to(job.device)
+    price = extra_prices(job.costs, config.cost_weight, train, job.max_budget)
     short = config.histories == "short"
     pursuit = Pursuit(
         classifier,

@@ -9,6 +9,7 @@ from torch import Tensor
 
 from hyperdfs.nn.arrays import Arrays
 from hyperdfs.nn.eddi import Normal, PartialVAE, kl
+from hyperdfs.selectors.priced import per_cost
 
 SEED = 1
 WORK = 40_000  # encoder inputs at a time
@@ -37,15 +38,6 @@ def information_reward(
 def _each(belief: Normal) -> Normal:
     """The same belief for every candidate."""
     return Normal(belief.mean.unsqueeze(2), belief.log_var.unsqueeze(2))
-
-
-def per_cost(reward: Tensor, relative: Tensor) -> Tensor:
-    """Reward per price; `relative` is the price over the mean price, all 1 changes nothing.
-
-    Sampling noise can put a worthless feature below 0, and there dearer must not mean better.
-    """
-    price = relative.clamp_min(1e-6)
-    return torch.where(reward > 0, reward / price, reward * price)
 
 
 class EDDISelector:

@@ -12,6 +12,15 @@ from hyperdfs.selectors.mlp import MLPSelector
 LATER = 1e6
 
 
+def per_cost(gain: Tensor, cost: Tensor) -> Tensor:
+    """Gain per cost, which is relative to the mean: all 1 changes nothing.
+
+    Noise can put the gain of a worthless feature below 0, and there dearer must not mean better.
+    """
+    cost = cost.clamp_min(1e-6)
+    return torch.where(gain > 0, gain / cost, gain * cost)
+
+
 class PricedSelector:
     """Expected gain of each feature by a `MaskedNet`, per cost.
 
@@ -25,7 +34,6 @@ class PricedSelector:
     @torch.inference_mode()
     def scores(self, x: Tensor, mask: Tensor) -> Tensor:
         """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, M)``; the highest is next."""
-        gain = self._gains.scores(x, mask)
-        cost, rank = self._fitted.get("cost"), self._fitted.get("rank")
-        priced = torch.where(gain > 0, gain / cost, gain * cost)
+        priced = per_cost(self._gains.scores(x, mask), self._fitted.get("cost"))
+        rank = self._fitted.get("rank")
         return torch.where(rank > 0, -LATER - rank, priced)

@@ -12,6 +12,7 @@ from torch import Tensor
 from hyperdfs.acquisition import Predictor
 from hyperdfs.training.data import Rows, joined
 from hyperdfs.training.masked import observe
+from hyperdfs.training.prices import relative_costs
 
 Losses = Callable[[list[list[int]]], np.ndarray]  # subsets -> the loss of knowing each
 MOST_PAIRS = 500
@@ -23,13 +24,6 @@ def worth(gain: np.ndarray, cost: np.ndarray) -> np.ndarray:
     """Gain per cost; a loss counts for more the more it costs. Cost 1 changes nothing."""
     cost = np.maximum(cost, 1e-6)
     return np.where(gain > 0, gain / cost, gain * cost)
-
-
-def relative_costs(costs: np.ndarray) -> np.ndarray:
-    """Costs with mean 1; exactly 1 where all are equal."""
-    if np.ptp(costs) == 0:
-        return np.ones(len(costs))
-    return costs / costs.mean()
 
 
 def forward_order(

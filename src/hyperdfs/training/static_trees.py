@@ -10,7 +10,8 @@ import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
 from hyperdfs.training.boosting import Growth, Table, feature_gains, fit_booster, try_out
-from hyperdfs.training.orders import complete, forward_order, relative_costs, worth
+from hyperdfs.training.orders import complete, forward_order, worth
+from hyperdfs.training.prices import relative_costs
 
 ROWS_TO_CHOOSE = 6000  # more cost time and change no choice
 ROUNDS_TO_CHOOSE, RATE_TO_CHOOSE = 60, 0.1
