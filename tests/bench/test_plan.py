@@ -134,6 +134,8 @@ def test_a_group_of_which_nothing_is_at_hand(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setattr("pooch.os_cache", lambda name: tmp_path / "cache")
     with pytest.raises(InputError, match=r"must be at hand, but 'mnist', .* are not; `hyperd"):
         choose(["images"])
+    with pytest.raises(DataNotFoundError, match=r"put bank\.csv\.gz or bank\.csv into"):
+        choose(["wine", "bank"])  # named, so it is not left out
 
 
 def test_the_paper_is_a_group_of_known_names():

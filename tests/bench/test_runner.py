@@ -110,6 +110,12 @@ def test_data_that_have_changed_are_noticed_by_a_method_that_is_new(store: Path)
     assert "'wine' has changed since the others were run" in str(record.error)
 
 
+def test_methods_on_other_folds_are_not_mixed_in(store: Path):
+    with pytest.raises(InputError, match=r"share their folds, but .* folds=3 and the plan says 5"):
+        prepare(store, [task_of(label="new", n_folds=5)])
+    assert prepare(store, [task_of(label="new", n_folds=5, max_rows=100)]).missing  # other rows
+
+
 def test_what_a_killed_process_left_is_swept(store: Path):
     cells = {path: path.read_bytes() for path in cell_paths(store)}
     old, young = store / "wine" / "a" / ".x.part", store / "wine" / "a" / ".y.part"

@@ -9,6 +9,7 @@ from pathlib import Path
 from hyperdfs.bench.paper import COUNTERPARTS
 from hyperdfs.datasets import Dataset, dataset_info, dataset_names, load_dataset
 from hyperdfs.datasets.cards import is_card
+from hyperdfs.datasets.files import obtain_files
 from hyperdfs.errors import InputError
 from hyperdfs.features import listing
 
@@ -72,7 +73,10 @@ def load_source(source: str) -> Dataset:
 
 def _choice(name: str) -> Choice:
     if name in dataset_names():
-        return Choice(name, name, dataset_info(name).n_rows)
+        info = dataset_info(name)
+        if info.files:
+            obtain_files(name, info.files)  # once, and not by every worker at the same time
+        return Choice(name, name, info.n_rows)
     data = load_source(name)
     if is_card(name):
         return Choice(data.name, str(Path(name).resolve()), len(data.y))

@@ -52,8 +52,8 @@ def prepare(root: Path, tasks: Sequence[CellTask], *, retry_failed: bool = False
         else:
             check_same_setting(root, task, record)
             done.append(record)
-    content = {name: stored_content(root, name) for name in {task.key.dataset for task in missing}}
-    missing = [replace(task, fingerprint=content[task.key.dataset]) for task in missing]
+    kin = {at: companion(root, *at) for at in {_rows(task) for task in missing}}
+    missing = [beside(root, task, kin[_rows(task)]) for task in missing]
     write_plan(root, [task.key for task in tasks])
     return Agenda(missing, done, broken)
 
@@ -92,11 +92,22 @@ def check_same_setting(root: Path, task: CellTask, record: CellRecord) -> None:
             )
 
 
-def stored_content(root: Path, dataset: str) -> str:
-    """The fingerprint of the data that the store's cells of a data set were run on, whatever their
-    method; empty if there is none."""
+def companion(root: Path, dataset: str, max_rows: int | None) -> CellRecord | None:
+    """A finished cell on the same rows, of whatever method."""
     records = map(read_record, sorted((root / dataset).glob(f"*/*{SUFFIX}")))
-    return next((record.fingerprint for record in records if record.status == "done"), "")
+    return next((r for r in records if r.status == "done" and r.key.max_rows == max_rows), None)
+
+
+def beside(root: Path, task: CellTask, other: CellRecord | None) -> CellTask:
+    """The task, held to the folds and the data of a cell it will be compared with."""
+    if other is None:
+        return task
+    if other.n_folds != task.n_folds:
+        raise InputError(
+            f"The cells of a data set must share their folds, but {root / other.key.path()} was "
+            f"run with folds={other.n_folds} and the plan says {task.n_folds}; choose another --out."
+        )
+    return replace(task, fingerprint=other.fingerprint)
 
 
 def sweep(root: Path) -> None:
@@ -130,3 +141,8 @@ def read_plan_cells(root: Path) -> list[CellKey]:
 def _stored(root: Path, task: CellTask) -> CellRecord | None:
     path = root / task.key.path()
     return read_record(path) if path.exists() else None
+
+
+def _rows(task: CellTask) -> tuple[str, int | None]:
+    """What tells which rows a task is about."""
+    return task.key.dataset, task.key.max_rows
