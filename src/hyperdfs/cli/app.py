@@ -63,6 +63,8 @@ def main(args: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
     except (HyperDFSError, OSError, ValueError) as error:
+        if DEBUG in os.environ and not isinstance(error, HyperDFSError):
+            raise
         return _complain(_message(error))
     except Exception as error:
         if hasattr(error, "format_message"):  # click's usage errors

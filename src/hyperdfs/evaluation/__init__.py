@@ -1,1 +1,1 @@
-"""How good a policy is: metrics along a trajectory, leak test, agreement, statistics."""
+"""What a score stands on: macro-F1 over money, and the safety nets under every result."""
