@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 
+from html_balance import Balance
 from hyperdfs.report import CasePath, Curve, HeatMap, Purchase, Report, render, write_page
 
 REPORT = Report(
@@ -26,22 +26,6 @@ REPORT = Report(
     settings={"Seed": "0"},
     command="hyperdfs demo --seed 0",
 )
-VOID = {"meta", "br", "img", "link", "input", "hr"}
-
-
-class Balance(HTMLParser):
-    """Every element that is opened is closed, in order."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
 
 
 def test_the_page_loads_nothing() -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import io
 import re
-from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from bench_stores import record, write_store
+from html_balance import Balance
 from hyperdfs.bench.cells import (
     CellArrays,
     CellKey,
@@ -26,33 +26,7 @@ from hyperdfs.report.benchmark.gather import commands
 from hyperdfs.report.benchmark.images import encode_png, image_of
 from hyperdfs.report.benchmark.svg import heat_map, nice_ticks
 
-VOID = {"meta", "br", "img", "link", "input", "hr"}
 EVIL = "<script>alert(1)</script>"
-
-
-class Balance(HTMLParser):
-    """Every element that is opened is closed, in order; ids are unique and links lead to one."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.ids: list[str] = []
-        self.targets: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        if "id" in found:
-            self.ids.append(str(found["id"]))
-        if str(found.get("href", "")).startswith("#"):
-            self.targets.append(str(found["href"])[1:])
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        pass
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
 
 
 def cells() -> list[CellRecord]:

@@ -105,7 +105,8 @@ def beside(root: Path, task: CellTask, other: CellRecord | None) -> CellTask:
     if other.n_folds != task.n_folds:
         raise InputError(
             f"The cells of a data set must share their folds, but {root / other.key.path()} was "
-            f"run with folds={other.n_folds} and the plan says {task.n_folds}; choose another --out."
+            f"run with folds={other.n_folds} and the plan says {task.n_folds}; choose another "
+            "--out."
         )
     return replace(task, fingerprint=other.fingerprint)
 

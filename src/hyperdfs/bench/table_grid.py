@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 from hyperdfs.bench.paper import PAPER, counterpart, published
 from hyperdfs.bench.table import KIND_TITLES, Averages, Results, Score, averages
@@ -55,6 +56,11 @@ class Grid:
     columns: Sequence[Column]
     rows: Sequence[Row]
     notes: Sequence[str] = ()
+
+    def spans(self) -> list[tuple[str, int]]:
+        """Titles of the groups and how many columns each has, in order."""
+        runs = groupby(column.group for column in self.columns)
+        return [(title, len(list(run))) for title, run in runs]
 
 
 def grids(results: Results, *, decimals: int = 2) -> list[Grid]:

@@ -6,7 +6,6 @@ import csv
 import io
 import math
 from collections.abc import Sequence
-from itertools import groupby
 
 from hyperdfs.bench.paper import counterpart, published
 from hyperdfs.bench.table import Results
@@ -98,10 +97,9 @@ def to_latex(grids: Sequence[Grid], legend: Sequence[str]) -> str:
 def _latex_table(grid: Grid, legend: Sequence[str]) -> str:
     beside = _says(grid)
     spec = "l" + "r" * len(grid.columns) + "l" * beside
-    runs = [(title, len(list(run))) for title, run in groupby(c.group for c in grid.columns)]
-    spans = [f"\\multicolumn{{{n}}}{{c}}{{{latex_escape(title)}}}" for title, n in runs]
+    spans = [f"\\multicolumn{{{n}}}{{c}}{{{latex_escape(title)}}}" for title, n in grid.spans()]
     rules, at = [], 2
-    for _, n in runs:
+    for _, n in grid.spans():
         rules.append(f"\\cmidrule(lr){{{at}-{at + n - 1}}}")
         at += n
     heads = ["Data set", *(latex_escape(c.label) for c in grid.columns)]

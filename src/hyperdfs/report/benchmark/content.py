@@ -80,7 +80,7 @@ class DatasetView:
     anchor: str
     facts: str
     curves: Mapping[str, Band]
-    ceiling: Mapping[int, float]  # by budget; a hard bound has one value throughout
+    ceiling: Mapping[int, float]  # by budget; empty where the truth is not known
     ceiling_title: str
     money: Mapping[str, Band] = field(default_factory=dict)
     agreement: Agreement | None = None

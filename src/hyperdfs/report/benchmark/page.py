@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from markupsafe import Markup
 
-from hyperdfs.bench.table_grid import Grid
 from hyperdfs.report.benchmark.content import Agreement, BenchmarkReport, DatasetView
 from hyperdfs.report.benchmark.svg import (
     Line,
@@ -29,7 +28,6 @@ def render(report: BenchmarkReport) -> str:
         report=report,
         draw=pictures,
         anchors=anchors,
-        spans=column_spans,
         level=heat_level,
         percent=percent,
         p_value=p_value,
@@ -109,17 +107,6 @@ class Pictures:
         test = self._report.tests.friedman
         assert test is not None
         return Markup(rank_chart(test, self._methods))
-
-
-def column_spans(grid: Grid) -> list[tuple[str, int]]:
-    """Titles of the groups and how many columns each has, in order."""
-    spans: list[tuple[str, int]] = []
-    for column in grid.columns:
-        if spans and spans[-1][0] == column.group:
-            spans[-1] = (column.group, spans[-1][1] + 1)
-        else:
-            spans.append((column.group, 1))
-    return spans
 
 
 def percent(share: float) -> str:
