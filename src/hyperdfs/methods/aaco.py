@@ -66,10 +66,8 @@ def build(shape: Shape, config: AACOConfig, members: int) -> Model:
 def fit(job: Job, train: Rows, valid: Rows) -> Model:
     """A predictor for any subset; the policy is the rows themselves."""
     config, shape = job.config, job.shape
-    generator = torch.Generator().manual_seed(job.seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(job.seed)
-        model = build(shape, config, job.members).to(job.device)
+    generator = job.generator()
+    model = job.untrained(build)
     net, fitted = model.modules["predictor"], model.modules["fitted"]
     assert isinstance(fitted, Arrays)
     draw = sizes_up_to(job.max_budget) if config.small_subsets else rate_uniform

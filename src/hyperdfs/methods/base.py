@@ -61,6 +61,9 @@ class Model:
         return self
 
 
+Build = Callable[[Shape, Any, int], Model]  # configuration, members
+
+
 @dataclass(frozen=True)
 class Job:
     """What a fit is given besides the rows; `config` is of the method's own kind."""
@@ -75,6 +78,16 @@ class Job:
     progress: Progress
     held_out: np.ndarray | None = None
     preprocessor: Preprocessor | None = None  # of the rows, for a method that asks about raw values
+
+    def generator(self) -> torch.Generator:
+        """Random numbers of this fit, from its seed."""
+        return torch.Generator().manual_seed(self.seed)
+
+    def untrained(self, build: Build) -> Model:
+        """A model whose weights follow from the seed; torch's own generator stays as it was."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(self.seed)
+            return build(self.shape, self.config, self.members).to(self.device)
 
 
 Family = Literal["ours", "single model", "multi-model", "control"]
@@ -91,7 +104,7 @@ class Method:
 
     name: str
     title: str
-    build: Callable[[Shape, Any, int], Model]
+    build: Build
     fit: Callable[[Job, Rows, Rows], Model]
     members: int = 1
     config: type[TableConfig] = HyperConfig

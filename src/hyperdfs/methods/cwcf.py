@@ -31,10 +31,8 @@ def build(shape: Shape, config: CwcfConfig, members: int) -> Model:
 def fit(job: Job, train: Rows, valid: Rows) -> Model:
     """The class actions on random subsets, then all actions by reinforcement."""
     config: CwcfConfig = job.config
-    generator = torch.Generator().manual_seed(job.seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(job.seed)
-        model = build(job.shape, config, job.members).to(job.device)
+    generator = job.generator()
+    model = job.untrained(build)
     net = model.modules["net"]
     assert isinstance(net, DuelingNet)
     sampler = MaskSampler(job.shape.n_features, generator, held_out=job.held_out, draw=mostly_few)

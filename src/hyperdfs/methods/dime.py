@@ -71,10 +71,8 @@ def prices(costs: np.ndarray) -> Tensor:
 def fit(job: Job, train: Rows, valid: Rows) -> Model:
     """The predictor on random subsets, then predictor and values along trajectories."""
     config: DIMEConfig = job.config
-    generator = torch.Generator().manual_seed(job.seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(job.seed)
-        model = build(job.shape, config, job.members).to(job.device)
+    generator = job.generator()
+    model = job.untrained(build)
     net = model.modules["model"]
     assert isinstance(net, ValueNet)
     net.price.copy_(prices(job.costs))

@@ -71,10 +71,8 @@ def build(shape: Shape, config: EDDIConfig, members: int) -> Model:
 
 def fit(job: Job, train: Rows, valid: Rows) -> Model:
     config, shape = job.config, job.shape
-    generator = torch.Generator().manual_seed(job.seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(job.seed)
-        model = build(shape, config, job.members).to(job.device)
+    generator = job.generator()
+    model = job.untrained(build)
     vae, fitted = model.modules["vae"], model.modules["fitted"]
     assert isinstance(vae, PartialVAE)
     assert isinstance(fitted, Arrays)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import torch
 from pydantic import Field
 
 from hyperdfs.config import TableConfig
@@ -74,10 +73,8 @@ def build(shape: Shape, config: GDFSConfig, members: int) -> Model:
 def fit(job: Job, train: Rows, valid: Rows) -> Model:
     """The predictor on random subsets, then both networks along trajectories."""
     config: GDFSConfig = job.config
-    generator = torch.Generator().manual_seed(job.seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(job.seed)
-        model = build(job.shape, config, job.members).to(job.device)
+    generator = job.generator()
+    model = job.untrained(build)
     predictor, selector = model.modules["predictor"], model.modules["selector"]
     assert isinstance(predictor, MaskedNet)
     assert isinstance(selector, MaskedNet)

@@ -6,7 +6,6 @@ import warnings
 from typing import Any
 
 import numpy as np
-import torch
 
 from hyperdfs.config import HyperConfig
 from hyperdfs.errors import HyperDFSError
@@ -100,10 +99,8 @@ def fit(job: Job, train: Rows, valid: Rows, *, joint: bool = True) -> Model:
 
 def _attempt(job: Job, train: Rows, valid: Rows, *, shrink: float, joint: bool) -> Model:
     config, shape = job.config, job.shape
-    generator = torch.Generator().manual_seed(job.seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(job.seed)
-        model = (build if joint else build_random)(shape, config, job.members).to(job.device)
+    generator = job.generator()
+    model = job.untrained(build if joint else build_random)
     sampler = MaskSampler(shape.n_features, generator, held_out=job.held_out)
     net = model.modules["predictor"]
     assert isinstance(net, SubsetNet)

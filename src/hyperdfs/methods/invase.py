@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-import torch
-
 from hyperdfs.acquisition import Selector
 from hyperdfs.masks import MaskSampler, sizes_up_to
 from hyperdfs.methods.base import Job, Method, Model, Shape
@@ -39,10 +37,8 @@ def build(shape: Shape, config: InvaseConfig, members: int, *, peeks: bool = Fal
 
 def fit(job: Job, train: Rows, valid: Rows, *, peeks: bool = False) -> Model:
     config: InvaseConfig = job.config
-    generator = torch.Generator().manual_seed(job.seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(job.seed)
-        model = build(job.shape, config, job.members, peeks=peeks).to(job.device)
+    generator = job.generator()
+    model = job.untrained(partial(build, peeks=peeks))
     nets = model.modules["nets"]
     assert isinstance(nets, InvaseNets)
     price = extra_prices(job.costs, config.cost_weight, train, job.max_budget)

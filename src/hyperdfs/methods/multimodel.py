@@ -61,11 +61,8 @@ def build(make_net: MakeNet, shape: Shape, config: MultiModelConfig, members: in
 
 def fit(make_net: MakeNet, job: Job, train: Rows, valid: Rows) -> Model:
     """Train VIP, keep its querier, and give it predictors that know its histories."""
-    config: MultiModelConfig = job.config
     pursuit = vip.fit(job, train, valid)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(job.seed)
-        model = build(make_net, job.shape, config, job.members).to(job.device)
+    model = job.untrained(partial(build, make_net))
     querier, nets = model.modules["selector"], model.modules["predictor"]
     querier.load_state_dict(pursuit.modules["selector"].state_dict())
     assert isinstance(nets, nn.ModuleList)

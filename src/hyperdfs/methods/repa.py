@@ -81,10 +81,8 @@ def build(shape: Shape, config: RepaConfig, members: int) -> Model:
 def fit(job: Job, train: Rows, valid: Rows) -> Model:
     """Base on complete rows, changes on random subsets, then selector and changes jointly."""
     config: RepaConfig = job.config
-    generator = torch.Generator().manual_seed(job.seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(job.seed)
-        model = build(job.shape, config, job.members).to(job.device)
+    generator = job.generator()
+    model = job.untrained(build)
     net, scores = model.modules["predictor"], model.modules["selector"]
     assert isinstance(net, RepaNet)
     assert isinstance(scores, ScoreNet)

@@ -42,10 +42,8 @@ def build(shape: Shape, config: SefaConfig, members: int) -> Model:
 def fit(job: Job, train: Rows, valid: Rows) -> Model:
     """One training on random subsets; the score needs none of its own."""
     config: SefaConfig = job.config
-    generator = torch.Generator().manual_seed(job.seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(job.seed)
-        model = build(job.shape, config, job.members)
+    generator = job.generator()
+    model = job.untrained(build)
     net, costs = model.modules["net"], model.modules["costs"]
     assert isinstance(net, SefaNet)
     assert isinstance(costs, Arrays)

@@ -89,15 +89,9 @@ def _fit_predictor(
     )
 
 
-def _seeded(job: Job) -> torch.Generator:
-    return torch.Generator().manual_seed(job.seed)
-
-
 def fit_random(job: Job, train: Rows, valid: Rows) -> Model:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(job.seed)
-        model = build_random(job.shape, job.config, job.members).to(job.device)
-    model.history = _fit_predictor(job, model, train, valid, _seeded(job))
+    model = job.untrained(build_random)
+    model.history = _fit_predictor(job, model, train, valid, job.generator())
     return model
 
 
@@ -107,10 +101,8 @@ def fit_static(job: Job, train: Rows, valid: Rows) -> Model:
     The last stage sees the subsets that will occur, the beginnings of the order, and random ones
     as often, so that any other subset still gets a sensible answer.
     """
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(job.seed)
-        model = build_static(job.shape, job.config, job.members).to(job.device)
-    generator = _seeded(job)
+    model = job.untrained(build_static)
+    generator = job.generator()
     history = _fit_predictor(job, model, train, valid, generator)
     order = _find_order(job, model, train, valid, generator)
     fitted = model.modules["fitted"]

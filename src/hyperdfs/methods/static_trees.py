@@ -52,7 +52,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     """Trees for any subset, an order, and then trees for each beginning of the order."""
     model = build(job.shape, job.config, job.members)
     rows = joined(train, valid)
-    generator = torch.Generator().manual_seed(job.seed)
+    generator = job.generator()
     sampler = MaskSampler(
         job.shape.n_features, generator, held_out=job.held_out, draw=sizes_up_to(job.max_budget)
     )
@@ -111,7 +111,7 @@ def _lookahead(job: Job, anything: Booster, candidates: list[int], rows: Rows) -
     predictor = TreesPredictor(forest.to(job.device), rows.columns)
     pairs = len(candidates) * (len(candidates) + 1) // 2
     most_rows = LOOKAHEAD_WORK // (pairs * max(1, len(anything.trees)))
-    generator = torch.Generator().manual_seed(job.seed)
+    generator = job.generator()
     losses = subset_losses(
         predictor, rows, generator, most_rows=int(np.clip(most_rows, 100, MOST_ROWS))
     )

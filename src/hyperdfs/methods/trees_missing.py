@@ -58,10 +58,8 @@ def build(shape: Shape, config: TreesMissingConfig, members: int) -> Model:
 
 def fit(job: Job, train: Rows, valid: Rows) -> Model:
     """Trees on rows with random cells hidden; then a network that foresees their gains."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(job.seed)
-        model = build(job.shape, job.config, job.members)
-    generator = torch.Generator().manual_seed(job.seed)
+    model = job.untrained(build)
+    generator = job.generator()
     sampler = MaskSampler(
         job.shape.n_features, generator, held_out=job.held_out, draw=sizes_up_to(job.max_budget)
     )

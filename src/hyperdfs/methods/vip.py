@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Literal
 
-import torch
 from pydantic import Field
 
 from hyperdfs.config import TableConfig
@@ -75,10 +74,8 @@ def build(shape: Shape, config: VIPConfig, members: int) -> Model:
 def fit(job: Job, train: Rows, valid: Rows) -> Model:
     """Classifier and querier together: on random histories, then on the querier's own."""
     config: VIPConfig = job.config
-    generator = torch.Generator().manual_seed(job.seed)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(job.seed)
-        model = build(job.shape, config, job.members).to(job.device)
+    generator = job.generator()
+    model = job.untrained(build)
     classifier, querier = model.modules["predictor"], model.modules["selector"]
     assert isinstance(classifier, MaskedNet)
     assert isinstance(querier, MaskedNet)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from typing import Literal
@@ -10,6 +10,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+CHUNK = 4096  # rows at a time
 Norm = Literal["layer", "batch"]
 _NORMS: dict[Norm, type[nn.Module]] = {"layer": nn.LayerNorm, "batch": nn.BatchNorm1d}
 
@@ -84,6 +85,12 @@ class MaskedNet(MLP):
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:  # type: ignore[override]
         return super().forward(torch.cat([x, mask], -1) if self.sees_mask else x)
+
+
+def in_parts(evaluate: Callable[..., Tensor], *inputs: Tensor) -> Tensor:
+    """``evaluate(*inputs)``, some rows at a time: memory does not grow with the table."""
+    parts = zip(*(tensor.split(CHUNK) for tensor in inputs), strict=True)
+    return torch.cat([evaluate(*part) for part in parts])
 
 
 @contextmanager

@@ -6,8 +6,8 @@ import torch
 from torch import Tensor
 
 from hyperdfs.nn.dueling import DuelingNet
+from hyperdfs.nn.mlp import in_parts
 
-CHUNK = 4096  # rows at a time
 SHARPNESS, SHARE = 0.1, 1e-3  # of the softmax that decides where all estimates are 0
 
 
@@ -24,7 +24,6 @@ class ClassActions:
     @torch.inference_mode()
     def proba(self, x: Tensor, mask: Tensor) -> Tensor:
         """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, C)``."""
-        pairs = zip(x.split(CHUNK), mask.split(CHUNK), strict=True)
-        q = torch.cat([self.net(known, bits)[:, : self.net.n_classes] for known, bits in pairs])
+        q = in_parts(self.net, x, mask)[:, : self.net.n_classes]
         p = (1.0 + q).clamp(0.0, 1.0) + SHARE * torch.softmax(q / SHARPNESS, -1)
         return p / p.sum(-1, keepdim=True)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from hyperdfs.nn.mlp import evaluating
-
-CHUNK = 4096  # rows at a time
+from hyperdfs.nn.mlp import evaluating, in_parts
 
 
 class MLPPredictor:
@@ -19,11 +17,11 @@ class MLPPredictor:
     @torch.inference_mode()
     def proba(self, x: Tensor, mask: Tensor) -> Tensor:
         """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, C)``."""
-        parts = []
-        for known, bits in zip(x.split(CHUNK), mask.split(CHUNK), strict=True):
-            opinions = []
-            for net in self.nets:
-                with evaluating(net):
-                    opinions.append(torch.softmax(net(known, bits), -1))
-            parts.append(torch.stack(opinions).mean(0))
-        return torch.cat(parts)
+        return in_parts(self._proba, x, mask)
+
+    def _proba(self, x: Tensor, mask: Tensor) -> Tensor:
+        opinions = []
+        for net in self.nets:
+            with evaluating(net):
+                opinions.append(torch.softmax(net(x, mask), -1))
+        return torch.stack(opinions).mean(0)

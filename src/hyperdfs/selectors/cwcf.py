@@ -6,8 +6,7 @@ import torch
 from torch import Tensor
 
 from hyperdfs.nn.dueling import DuelingNet
-
-CHUNK = 4096  # rows at a time
+from hyperdfs.nn.mlp import in_parts
 
 
 class FeatureActions:
@@ -19,5 +18,4 @@ class FeatureActions:
     @torch.inference_mode()
     def scores(self, x: Tensor, mask: Tensor) -> Tensor:
         """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, M)``; the highest is next."""
-        pairs = zip(x.split(CHUNK), mask.split(CHUNK), strict=True)
-        return torch.cat([self.net(known, bits)[:, self.net.n_classes :] for known, bits in pairs])
+        return in_parts(self.net, x, mask)[:, self.net.n_classes :]

@@ -5,9 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from hyperdfs.nn.mlp import MLP, evaluating
-
-CHUNK = 4096  # rows at a time
+from hyperdfs.nn.mlp import MLP, evaluating, in_parts
 
 
 class WholeRowSelector:
@@ -25,4 +23,4 @@ class WholeRowSelector:
     def scores(self, x: Tensor, mask: Tensor) -> Tensor:
         """The whole rows ``(n, D)``, ``(n, M)`` -> ``(n, M)``."""
         with evaluating(self.actor):
-            return torch.cat([self.actor(part) for part in x.split(CHUNK)])
+            return in_parts(self.actor, x)

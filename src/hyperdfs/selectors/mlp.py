@@ -5,9 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from hyperdfs.nn.mlp import MaskedNet, evaluating
-
-CHUNK = 4096  # rows at a time
+from hyperdfs.nn.mlp import MaskedNet, evaluating, in_parts
 
 
 class MLPSelector:
@@ -20,5 +18,4 @@ class MLPSelector:
     def scores(self, x: Tensor, mask: Tensor) -> Tensor:
         """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, M)``; the highest is next."""
         with evaluating(self.net):
-            pairs = zip(x.split(CHUNK), mask.split(CHUNK), strict=True)
-            return torch.cat([self.net(known, bits) for known, bits in pairs])
+            return in_parts(self.net, x, mask)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from hyperdfs.nn.mlp import evaluating
+from hyperdfs.nn.mlp import evaluating, in_parts
 from hyperdfs.nn.value import ValueNet
-
-CHUNK = 4096  # rows at a time
 
 
 class ValueSelector:
@@ -21,6 +19,5 @@ class ValueSelector:
     def scores(self, x: Tensor, mask: Tensor) -> Tensor:
         """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, M)``; the highest is next."""
         with evaluating(self.net):
-            pairs = zip(x.split(CHUNK), mask.split(CHUNK), strict=True)
-            values = [self.net.outlook(known, bits)[1] for known, bits in pairs]
-        return torch.cat(values) / self.net.price
+            values = in_parts(lambda known, bits: self.net.outlook(known, bits)[1], x, mask)
+        return values / self.net.price
