@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from hyperdfs.masks import ColumnMap
 from hyperdfs.nn.scoring import ScoreNet
-from hyperdfs.training.purchases import gumbel_noise, gumbel_purchases
+from hyperdfs.training.purchases import gumbel_noise, gumbel_purchases, straight_through
 
 
 def selector(m):
@@ -55,6 +55,22 @@ def test_the_gradient_reaches_the_selector():
     (mask * torch.arange(4.0)).sum().backward()
     assert all(p.grad is not None for p in net.parameters())
     assert any(p.grad.abs().max() > 1e-4 for p in net.parameters())
+
+
+def test_a_straight_through_purchase_is_hard_with_the_gradient_of_a_soft_one():
+    generator = torch.Generator().manual_seed(0)
+    scores, worth = (torch.randn(6, 4, generator=generator, dtype=torch.float64) for _ in range(2))
+    closed = torch.rand(6, 4, generator=generator) < 0.3
+    closed[0] = True  # nothing left to buy
+    hard, soft = (scores.clone().requires_grad_() for _ in range(2))
+    bought = straight_through(hard, closed, temperature=0.5)
+    best = scores.masked_fill(closed, -torch.inf).argmax(1)
+    assert not bought[0].any()
+    assert torch.equal(bought[1:], torch.eye(4, dtype=torch.float64)[best[1:]])
+    chances = torch.softmax((soft / 0.5).masked_fill(closed, -1e9), -1)
+    (bought * worth).sum().backward()
+    (chances[1:] * worth[1:]).sum().backward()
+    torch.testing.assert_close(hard.grad, soft.grad)
 
 
 def test_gumbel_noise_has_the_gumbel_law():
