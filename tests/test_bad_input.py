@@ -163,7 +163,7 @@ CASES = [
     (
         "an unknown metric",
         lambda c: c.acquisition_curve(MIXED, LABELS, [2], metric="f2"),
-        ["f1_macro, accuracy, log_loss", "'f2'"],
+        ["f1_macro, accuracy", "log_loss", "'f2'"],
     ),
     (
         "an unknown label in the test",

@@ -91,7 +91,8 @@ class Encoding:
 def encode(
     table: pd.DataFrame, space: FeatureSpace, n_classes: int, style: str, n_bins: int | None
 ) -> Encoding:
-    preprocessor = Preprocessor(style=style, n_bins=None if style == "paper" else n_bins)
+    straight = style == "paper" and n_bins == 0  # it has no other form
+    preprocessor = Preprocessor(style=style, n_bins=None if straight else n_bins)
     encoded = preprocessor.fit_transform(table, space)
     group = tuple(int(g) for g in preprocessor.column_group)
     shape = Shape(group, len(space), n_classes, pixels=space.kind == "pixels")

@@ -31,7 +31,8 @@ def test_knows_the_shares_when_it_knows_nothing() -> None:
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(1000, 4)), columns=list("abcd"))
     y = (X["a"] + 0.5 * rng.normal(size=1000) > 0.8).astype(int).to_numpy()
-    clf = DFSClassifier("trees_missing", max_budget=2, config={**QUICK, "rounds": 30}).fit(X, y)
+    config = {**QUICK, "rounds": 30, "class_weight": None}
+    clf = DFSClassifier("trees_missing", max_budget=2, config=config).fit(X, y)
     nothing = clf.predict_proba(X[:1] * np.nan)[0, 1]
     assert nothing == pytest.approx(y.mean(), abs=0.05)
 
@@ -42,6 +43,7 @@ def test_buys_what_suits_the_case() -> None:
     X = pd.DataFrame(rng.normal(size=(1500, 5)), columns=["gate", "a", "b", "c", "d"])
     y = (np.where(X["gate"] > 0, X["a"], X["b"]) > 0).astype(int)
     config = {"rounds": 25, "epochs": 6, "hidden": (32,), "lr": 3e-3, "samples": 3000}
+    config = {**QUICK, "rounds": 30, "class_weight": None}
     clf = DFSClassifier("trees_missing", max_budget=2, config=config).fit(X, y)
     mask = torch.zeros(len(X), 5)
     mask[:, 0] = 1.0
