@@ -43,7 +43,6 @@ def test_buys_what_suits_the_case() -> None:
     X = pd.DataFrame(rng.normal(size=(1500, 5)), columns=["gate", "a", "b", "c", "d"])
     y = (np.where(X["gate"] > 0, X["a"], X["b"]) > 0).astype(int)
     config = {"rounds": 25, "epochs": 6, "hidden": (32,), "lr": 3e-3, "samples": 3000}
-    config = {**QUICK, "rounds": 30, "class_weight": None}
     clf = DFSClassifier("trees_missing", max_budget=2, config=config).fit(X, y)
     mask = torch.zeros(len(X), 5)
     mask[:, 0] = 1.0
