@@ -31,9 +31,9 @@ def report(
             out, records, page=to, progress=lambda name: status.update(f"Reading {name} …")
         )
         write_whole(render(content), to)
-    n = len(content.datasets)
+    sets, methods = len(content.datasets), len(content.methods)
     stdout().print(
-        f"{n} data set{'s' if n != 1 else ''}, {len(content.methods)} methods: {to}",
+        f"{sets} data set{'s' * (sets != 1)}, {methods} method{'s' * (methods != 1)}: {to}",
         markup=False,
         soft_wrap=True,
     )
