@@ -122,8 +122,11 @@ def make_config(
     try:
         return kind(**values)
     except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"])
-        raise InputError(
-            f"config field {field!r} cannot be {first['input']!r}: {first['msg']}."
-        ) from None
+        raise InputError(f"config field {first_problem(error)}") from None
+
+
+def first_problem(error: ValidationError) -> str:
+    """``'field' cannot be value: reason.``"""
+    first = error.errors()[0]
+    field = ".".join(str(part) for part in first["loc"])
+    return f"{field!r} cannot be {first['input']!r}: {first['msg']}."

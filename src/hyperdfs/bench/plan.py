@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from hyperdfs.bench.cells import CellKey
 from hyperdfs.bench.choices import Choice
 from hyperdfs.bench.protocol import CellTask
+from hyperdfs.config import first_problem
 from hyperdfs.datasets.cards import is_card
 from hyperdfs.errors import DataNotFoundError, InputError
 from hyperdfs.methods import get_method, method_names
@@ -81,11 +82,7 @@ def read_plan(path: Path | None, **options: Any) -> Plan:
     try:
         return Plan(**content)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(
-            f"The plan's {place!r} cannot be {first['input']!r}: {first['msg']}."
-        ) from None
+        raise InputError(f"The plan's {first_problem(error)}") from None
 
 
 def cells(plan: Plan, choices: Iterable[Choice]) -> list[CellTask]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -64,7 +65,7 @@ class HyperLinear(nn.Module):
         return gram
 
 
-class SubsetNet(nn.Module):
+class SubsetNet(nn.Module, ABC):
     """A classifier of any subset of features, for E members: mask -> code, (x, code) -> logits.
 
     x carries zeros where nothing is observed. Masks repeat, so the code is computed per distinct
@@ -106,22 +107,22 @@ class SubsetNet(nn.Module):
             self.compressor = MemberMLP(members, (n_columns, 128, compress_to))
             self.n_inputs = compress_to
 
+    @abstractmethod
     def code(self, condition: Tensor) -> Tensor:
         """Unit condition vectors -> what the classifier is built from, ``(E, n, anything)``."""
-        raise NotImplementedError
 
+    @abstractmethod
     def classify_rows(self, x: Tensor, code: Tensor) -> Tensor:
         """``(E or 1, n, D), (E, n, ...) -> (E, n, C)``"""
-        raise NotImplementedError
 
+    @abstractmethod
     def classify_groups(self, x: Tensor, code: Tensor) -> Tensor:
         """``(E or 1, K, b, D), (E, K, ...) -> (E, K, b, C)``"""
-        raise NotImplementedError
 
+    @abstractmethod
     def classifier_layers(self, code: Tensor) -> list[tuple[Tensor, Tensor]]:
         """The classifier of one mask, ``(E, 1, ...)``, as weights (E, n_in, n_out) and biases
         (E, 1, n_out) on top of the compressor."""
-        raise NotImplementedError
 
     def specialise(self, mask: Tensor, columns: Tensor) -> list[list[tuple[Tensor, Tensor]]]:
         """Per member the layers of the classifier of one mask, for the known columns alone.
