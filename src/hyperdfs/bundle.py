@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 import textwrap
 import zipfile
 import zlib
@@ -20,6 +18,7 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 import hyperdfs
+from hyperdfs.atomic import replacing
 from hyperdfs.errors import DataNotFoundError, InputError, ModelFileError
 from hyperdfs.features import FeatureSpace
 from hyperdfs.fitting import FittedState, pick_device
@@ -182,20 +181,10 @@ def _write(path: Path, members: Mapping[str, bytes]) -> None:
         raise DataNotFoundError(
             f"A model is saved as a file in a folder that exists, got {path}; check the path."
         )
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream, zipfile.ZipFile(stream, "w") as archive:
-            for name, content in members.items():
-                # A fixed date, so that the same model gives the same bytes.
-                archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content)
-        # mkstemp makes files private; a model is as readable as any other file of its user.
-        mask = os.umask(0o022)
-        os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with replacing(path) as temporary, zipfile.ZipFile(temporary, "w") as archive:
+        for name, content in members.items():
+            # A fixed date, so that the same model gives the same bytes.
+            archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content)
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:

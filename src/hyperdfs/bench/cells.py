@@ -7,8 +7,6 @@ written in one step, so a file that exists is whole.
 from __future__ import annotations
 
 import io
-import os
-import uuid
 import zipfile
 import zlib
 from dataclasses import dataclass
@@ -18,10 +16,10 @@ from typing import Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from hyperdfs.atomic import replacing
 from hyperdfs.errors import InputError
 
 SUFFIX = ".cell"
-PART = ".part"  # a file that is being written
 RECORD = "cell.json"
 ARRAYS = ("rows", "labels", "order", "proba")
 
@@ -116,21 +114,15 @@ def write_cell(root: Path, record: CellRecord, arrays: CellArrays | None = None)
     """Put the cell into the store at `root`, whole or not at all."""
     path = root / record.key.path()
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}-{uuid.uuid4().hex}{PART}")
-    try:
-        with temporary.open("xb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-                archive.writestr(RECORD, record.model_dump_json())
-                for name in ARRAYS if arrays else ():
-                    array = getattr(arrays, name)
-                    if array is not None:
-                        archive.writestr(f"{name}.npy", _npy(array))
-            file.flush()
-            os.fsync(file.fileno())  # the name must not reach the disk before the content
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with (
+        replacing(path) as temporary,
+        zipfile.ZipFile(temporary, "w", zipfile.ZIP_DEFLATED) as archive,
+    ):
+        archive.writestr(RECORD, record.model_dump_json())
+        for name in ARRAYS if arrays else ():
+            array = getattr(arrays, name)
+            if array is not None:
+                archive.writestr(f"{name}.npy", _npy(array))
     return path
 
 

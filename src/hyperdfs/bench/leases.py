@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from hyperdfs.atomic import replacing
 from hyperdfs.bench.cells import CellKey
 
 FOLDER = ".running"
@@ -51,9 +52,8 @@ def lease(root: Path, key: CellKey) -> Iterator[None]:
         "host": socket.gethostname(),
         "started": time.time(),
     }
-    temporary = path.with_suffix(".part")
-    temporary.write_text(json.dumps(content), encoding="utf-8")
-    os.replace(temporary, path)
+    with replacing(path) as temporary:
+        temporary.write_text(json.dumps(content), encoding="utf-8")
     over = threading.Event()
     beat = threading.Thread(target=_beat, args=(path, over), daemon=True)
     beat.start()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from hyperdfs.bench.cells import PART, SUFFIX, CellKey, CellRecord, read_record, write_cell
+from hyperdfs.atomic import PART, replacing
+from hyperdfs.bench.cells import SUFFIX, CellKey, CellRecord, read_record, write_cell
 from hyperdfs.bench.engines import Engine
 from hyperdfs.bench.leases import sweep_leases
 from hyperdfs.bench.protocol import CellTask
@@ -124,10 +124,9 @@ def sweep(root: Path) -> None:
 
 def write_plan(root: Path, keys: Sequence[CellKey]) -> None:
     """Note which cells the latest plan asks for."""
-    temporary = root / f".{PLAN}-{os.getpid()}{PART}"
     content = {"cells": [key.model_dump() for key in keys]}
-    temporary.write_text(json.dumps(content), encoding="utf-8")
-    os.replace(temporary, root / PLAN)
+    with replacing(root / PLAN) as temporary:
+        temporary.write_text(json.dumps(content), encoding="utf-8")
 
 
 def read_plan_cells(root: Path) -> list[CellKey]:

@@ -5,16 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hyperdfs.atomic import replacing
 from hyperdfs.errors import DataNotFoundError, MissingExtraError
 
 FOLDER = "HYPERDFS_DATA"
-READABLE_BY_ALL = 0o644
 
 
 @dataclass(frozen=True)
@@ -100,21 +99,6 @@ def _download_or_explain(
         ) from error
 
 
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary path that takes the place of ``path`` when all went well."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=path.suffix)
-    os.close(handle)
-    temporary = Path(name)
-    try:
-        yield temporary
-        temporary.chmod(READABLE_BY_ALL)
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
 def cached(name: str, make: Callable[[Path], None]) -> Path:
     """The file ``name`` of the cache folder; ``make`` writes it the first time."""
     folder = cache_folder()
@@ -122,6 +106,7 @@ def cached(name: str, make: Callable[[Path], None]) -> Path:
         raise MissingExtraError(f"keeping {name} needs pooch; install hyperdfs[images]")
     path = folder / name
     if not path.exists():
+        path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(path) as temporary:
             make(temporary)
     return path
@@ -142,7 +127,8 @@ def _download(file: DataFile, folder: Path) -> Path:
 
     pooch.get_logger().setLevel("WARNING")  # the bar says enough
     path = folder / file.name
-    with tempfile.TemporaryDirectory(dir=_made(folder), prefix=".") as scratch, _Bar() as bar:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".") as scratch, _Bar() as bar:
         member = pooch.Unzip() if file.archive else None
         got = pooch.retrieve(
             file.url,
@@ -156,11 +142,6 @@ def _download(file: DataFile, folder: Path) -> Path:
         with replacing(path) as temporary:
             shutil.move(got, temporary)
     return path
-
-
-def _made(folder: Path) -> Path:
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 class _Bar:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -11,6 +9,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
+from hyperdfs.atomic import replacing
 from hyperdfs.report.content import Report
 from hyperdfs.report.svg import class_bars, line_chart
 
@@ -58,12 +57,5 @@ def write_page(report: Report, path: Path) -> None:
 
 def write_whole(text: str, path: Path) -> None:
     """The file at `path` has this text afterwards, or is as it was."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import torch
 
+from hyperdfs.atomic import replacing
+
 FOLDER = Path(__file__).parent
 FLAGS = (
     *("-O3", "-march=native", "-mprefer-vector-width=512", "-fopenmp-simd", "-std=gnu11"),
@@ -46,9 +48,8 @@ def _compiled(compiler: str, real: str, spare: Path) -> Path:
     subprocess.run([*command, "-lm"], check=True, capture_output=True, timeout=120)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        own = folder / f"{name}.{os.getpid()}"
-        shutil.copy(built, own)
-        os.replace(own, folder / name)  # whole, or not there: others may be loading it
+        with replacing(folder / name) as own:  # others may be loading it
+            shutil.copyfile(built, own)
     except OSError:
         return built
     return folder / name
