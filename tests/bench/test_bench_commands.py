@@ -164,6 +164,7 @@ def test_a_card_runs_is_shown_and_is_slimmed(
         (["run", "--out", "x", "--datasets", "wine"], "at least one method"),
         (["run", "--out", "x", "--methods", "a", "--datasets", "wine"], "got 'a'"),
         (["run", "--out", "x", "--methods", "random", "--datasets", "vine"], "did you mean wine"),
+        (["run", "--out", "x", "--methods", "oracle", "--datasets", "wine"], "synthetic data only"),
         (["run", "--out", "x", "--plan", "none.toml"], "There is no plan none.toml"),
         (["status", "--out", "none"], "There is no folder none"),
         (["status", "--out", ".", "--watch", "--json"], "choose one"),

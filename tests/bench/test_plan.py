@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 from hyperdfs.bench.choices import Choice, choose, load_source, members
-from hyperdfs.bench.plan import QUICK_ROWS, Plan, cells, read_plan
+from hyperdfs.bench.plan import QUICK_ROWS, Plan, cells, left_out, read_plan
 from hyperdfs.datasets import dataset_info, dataset_names
 from hyperdfs.errors import DataNotFoundError, InputError
 
@@ -115,6 +115,28 @@ def test_only_large_sets_are_capped(profile: str, n_rows: int, cap: int | None):
     plan = Plan(datasets=("big",), methods=("random",), profile=profile)
     tasks = cells(plan, [Choice("big", "big", n_rows)])
     assert {task.key.max_rows for task in tasks} == {cap}
+
+
+def test_the_oracle_is_told_the_generator_and_passes_over_real_data(plan_file: Path):
+    plan = Plan(
+        datasets=("synpairs", "wine", "cube", str(plan_file.with_name("own.toml"))),
+        methods=("oracle", "random", "fixed"),
+        variants={"fixed": {"method": "oracle", "config": {"dataset": "cube"}}},
+        folds=2,
+    )
+    chosen, _ = choose(plan.datasets)
+    tasks = cells(plan, chosen)
+    told = {(t.key.label, t.key.dataset): t.config().get("dataset") for t in tasks}
+    assert told == {
+        ("oracle", "synpairs"): "synpairs",
+        ("oracle", "cube"): "cube",
+        ("fixed", "synpairs"): "cube",  # what a variant says stays
+        ("fixed", "cube"): "cube",
+        **{("random", name): None for name in ("synpairs", "wine", "cube", "mine")},
+    }
+    assert left_out(plan, chosen) == {"oracle": ["wine", "mine"], "fixed": ["wine", "mine"]}
+    with pytest.raises(InputError, match=r"'oracle' can .* synthetic data only, .* got 'wine'"):
+        cells(Plan(datasets=("wine",), methods=("oracle",)), choose(["wine"])[0])
 
 
 def test_groups_mean_what_is_at_hand(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):

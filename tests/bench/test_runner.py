@@ -11,10 +11,14 @@ import pytest
 
 from bench_cells import InlineEngine, task_of
 from hyperdfs.bench.cells import cell_paths, read_record, read_records, write_cell
+from hyperdfs.bench.choices import choose
 from hyperdfs.bench.leases import HEARTBEAT, SILENCE, lease, read_leases
+from hyperdfs.bench.plan import Plan, cells
 from hyperdfs.bench.runner import prepare, read_plan_cells, run, sweep
 from hyperdfs.bench.work import work_on
+from hyperdfs.datasets import dataset_info
 from hyperdfs.errors import InputError
+from small_tables import TINY
 
 TASKS = [task_of(label=label, fold=fold, n_folds=3) for fold in range(2) for label in ("a", "b")]
 
@@ -40,6 +44,23 @@ def test_a_plan_is_run_once(tmp_path: Path):
     assert (agenda.missing, len(agenda.done)) == ([], 2)
     assert read_plan_cells(tmp_path) == [task.key for task in TASKS[:2]]
     assert read_leases(tmp_path) == []
+
+
+def test_the_oracle_bounds_what_a_plan_runs(tmp_path: Path):
+    plan = Plan(
+        datasets=("synpairs",),
+        methods=("oracle", "random"),
+        variants={"random": {"method": "random", "config": TINY}},
+        folds=2,
+    )
+    whole = cells(plan, choose(plan.datasets)[0])[:2]
+    few = [replace(t, key=t.key.model_copy(update={"max_rows": 1000})) for t in whole]
+    best, random = run(tmp_path, prepare(tmp_path, few).missing, InlineEngine())
+    assert (best.status, best.config["dataset"]) == ("done", "synpairs")
+    assert best.auac > random.auac + 0.1
+    ceiling = dataset_info("synpairs").ceiling
+    assert best.auac == pytest.approx(ceiling.nested_auac / 100, abs=0.05)  # of 500 rows
+    assert prepare(tmp_path, few).missing == []
 
 
 def test_only_what_is_missing_is_run(store: Path):

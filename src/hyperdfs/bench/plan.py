@@ -14,8 +14,10 @@ from hyperdfs.bench.cells import CellKey
 from hyperdfs.bench.choices import Choice
 from hyperdfs.bench.protocol import CellTask
 from hyperdfs.config import first_problem
+from hyperdfs.datasets import dataset_names
 from hyperdfs.datasets.cards import is_card
 from hyperdfs.errors import DataNotFoundError, InputError
+from hyperdfs.features import listing
 from hyperdfs.methods import get_method, method_names
 
 QUICK_ROWS = 20_000
@@ -87,9 +89,11 @@ def read_plan(path: Path | None, **options: Any) -> Plan:
 
 def cells(plan: Plan, choices: Iterable[Choice]) -> list[CellTask]:
     """The cells of a plan, seed by seed and fold by fold: a plan that is stopped early then has
-    results of every method on every data set rather than all folds of a few."""
+    results of every method on every data set rather than all folds of a few.
+
+    A method that needs the generator of the data is run on synthetic sets only."""
     rows, chosen = plan.rows_of(), list(choices)
-    return [
+    tasks = [
         CellTask(
             key=CellKey(
                 dataset=choice.name,
@@ -101,14 +105,42 @@ def cells(plan: Plan, choices: Iterable[Choice]) -> list[CellTask]:
             source=choice.source,
             method=variant.method,
             preset=variant.preset,
-            overrides=variant.config,
+            overrides=_overrides(variant, choice),
             n_folds=plan.folds,
         )
         for seed in range(plan.seeds)
         for fold in range(plan.folds)
         for choice in chosen
         for label, variant in rows.items()
+        if _applies(variant, choice)
     ]
+    if not tasks:
+        raise InputError(
+            f"{listing(rows)} can be run on synthetic data only, whose posterior is known, got "
+            f"{listing(choice.name for choice in chosen)}; add --datasets synthetic, say."
+        )
+    return tasks
+
+
+def left_out(plan: Plan, choices: Iterable[Choice]) -> dict[str, list[str]]:
+    """Label -> the data sets on which it cannot be run, for labels with any."""
+    rows, chosen = plan.rows_of(), list(choices)
+    without = {
+        label: [choice.name for choice in chosen if not _applies(variant, choice)]
+        for label, variant in rows.items()
+    }
+    return {label: names for label, names in without.items() if names}
+
+
+def _applies(variant: Variant, choice: Choice) -> bool:
+    needy = get_method(variant.method).needs_generator
+    return not needy or choice.source in dataset_names("synthetic")
+
+
+def _overrides(variant: Variant, choice: Choice) -> dict[str, Any]:
+    if not get_method(variant.method).needs_generator:
+        return variant.config
+    return {"dataset": choice.source, **variant.config}
 
 
 def _cap(plan: Plan, choice: Choice) -> int | None:

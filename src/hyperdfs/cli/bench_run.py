@@ -67,10 +67,11 @@ def run(
     from hyperdfs.bench import runner
     from hyperdfs.bench.choices import choose
     from hyperdfs.bench.engines import make_engine
-    from hyperdfs.bench.plan import cells, read_plan
+    from hyperdfs.bench.plan import cells, left_out, read_plan
     from hyperdfs.cli.bench_screen import Screen
     from hyperdfs.cli.options import names
     from hyperdfs.cli.screen import stdout
+    from hyperdfs.features import listing
 
     wanted = read_plan(
         plan,
@@ -82,10 +83,14 @@ def run(
     )
     console = stdout()
     wanted.rows_of()  # a wrong method is told before a data set is read
-    chosen, left_out = choose(wanted.datasets)
-    for name, why in left_out.items():
+    chosen, absent = choose(wanted.datasets)
+    for name, why in absent.items():
         console.print(f"{name} is left out: {why} (`hyperdfs datasets {name}`).", markup=False)
     tasks = cells(wanted, chosen)
+    for label, unfit in left_out(wanted, chosen).items():
+        console.print(
+            f"{label} is left out on {listing(unfit)}: it is for synthetic data only.", markup=False
+        )
     worker = make_engine(engine.value, jobs=jobs, address=address, folder=out, slurm=wanted.slurm)
     agenda = runner.prepare(out, tasks, retry_failed=retry_failed)
     console.print(_opening(out, agenda), markup=False)

@@ -100,6 +100,8 @@ class Method:
     build : (shape, config, members) -> the untrained model, whose modules a saved file fills.
     config, presets : its own kind of configuration and the named settings of it.
     ranked : False for a reference that is no competitor, such as one that sees the whole row.
+    needs_generator : True for a reference that knows how the data were made. It is for synthetic
+        data only, and the field `dataset` of its configuration says which.
     """
 
     name: str
@@ -111,6 +113,7 @@ class Method:
     presets: Mapping[str, Mapping[str, Any]] = field(default_factory=lambda: PRESETS)
     family: Family = "ours"
     ranked: bool = True
+    needs_generator: bool = False
 
     def configure(self, preset: str, overrides: Mapping[str, Any] | None = None) -> TableConfig:
         """The named preset with single fields replaced."""

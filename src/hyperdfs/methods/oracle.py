@@ -100,4 +100,5 @@ ORACLE = Method(
     presets={"default": {}},
     family="control",
     ranked=False,
+    needs_generator=True,
 )
