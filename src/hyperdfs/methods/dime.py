@@ -9,33 +9,23 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from hyperdfs.config import TableConfig
-from hyperdfs.masks import MaskSampler, rate_uniform, sizes_up_to
 from hyperdfs.methods.base import Job, Method, Model, Shape
+from hyperdfs.methods.staged import StagedConfig, fit_predictor
 from hyperdfs.nn.value import ValueNet
 from hyperdfs.predictors.mlp import MLPPredictor
 from hyperdfs.selectors.value import ValueSelector
 from hyperdfs.training.data import Rows
 from hyperdfs.training.dime import ValueSteps
 from hyperdfs.training.histories import policy_check
-from hyperdfs.training.masked import Recipe, fit_masked_classifier
 from hyperdfs.training.prices import relative_costs
 
 CHEAPEST = 1e-3  # of the mean cost: what is free is bought first, but in the order of its value
 
 
-class DIMEConfig(TableConfig):
-    """Configuration of DIME."""
+class DIMEConfig(StagedConfig):
+    """Configuration of DIME; a round is one rate of exploration."""
 
     hidden: tuple[int, ...] = Field((128, 128), min_length=1)
-    dropout: float = Field(0.3, ge=0, lt=1)
-    small_subsets: bool = True  # half of the random subsets have at most B_max features
-    predictor_epochs: int = Field(100, ge=1)
-    round_epochs: int = Field(30, ge=1)  # most of one rate of exploration
-    lr: float = Field(1e-3, gt=0)
-    patience: int = Field(7, ge=1)
-    weight_decay: float = Field(1e-4, ge=0)
-    batch_size: int | None = Field(None, ge=1)
     explore: float = Field(0.05, ge=0, le=1)  # share of random purchases in the first round
     explore_decay: float = Field(0.2, ge=0, le=1)  # from round to round
     rounds: int = Field(4, ge=1)
@@ -76,38 +66,17 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     net = model.modules["model"]
     assert isinstance(net, ValueNet)
     net.price.copy_(prices(job.costs))
-    draw = sizes_up_to(job.max_budget) if config.small_subsets else rate_uniform
-    sampler = MaskSampler(job.shape.n_features, generator, held_out=job.held_out, draw=draw)
-    model.history = fit_masked_classifier(
-        net,
-        train,
-        valid,
-        sampler,
-        _recipe(config, config.predictor_epochs),
-        generator=generator,
-        progress=job.progress,
-    )
+    sampler, model.history = fit_predictor(net, job, train, valid, generator)
     no_price = torch.zeros(job.shape.n_features, device=job.device)
     steps = ValueSteps(net, sampler, job.max_budget, generator)
     model.history += steps.fit(
         train,
         policy_check(model.predictor, model.selector, valid, job.max_budget, no_price),
-        _recipe(config, config.round_epochs),
+        config.recipe(config.round_epochs),
         [config.explore * config.explore_decay**number for number in range(config.rounds)],
         job.progress,
     )
     return model
-
-
-def _recipe(config: DIMEConfig, epochs: int) -> Recipe:
-    return Recipe(
-        epochs=epochs,
-        lr=config.lr,
-        batch_size=config.batch_size,
-        patience=config.patience,
-        weight_decay=config.weight_decay,
-        schedule="plateau",
-    )
 
 
 DIME = Method(

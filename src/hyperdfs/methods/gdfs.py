@@ -2,36 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from pydantic import Field
 
-from hyperdfs.config import TableConfig
-from hyperdfs.masks import MaskSampler, rate_uniform, sizes_up_to
 from hyperdfs.methods.base import Job, Method, Model, Shape
+from hyperdfs.methods.staged import StagedConfig, fit_predictor
 from hyperdfs.nn.mlp import MaskedNet
 from hyperdfs.predictors.mlp import MLPPredictor
 from hyperdfs.selectors.mlp import MLPSelector
 from hyperdfs.training.data import Rows
 from hyperdfs.training.gdfs import Greedy
 from hyperdfs.training.histories import policy_check
-from hyperdfs.training.masked import Recipe, fit_masked_classifier
 from hyperdfs.training.prices import extra_prices
 
 
-class GDFSConfig(TableConfig):
-    """Configuration of GDFS."""
+class GDFSConfig(StagedConfig):
+    """Configuration of GDFS; a round is one temperature."""
 
-    hidden: tuple[int, ...] = (128, 128)
-    dropout: float = Field(0.3, ge=0, lt=1)
-    small_subsets: bool = True  # half of the random subsets have at most B_max features
-    predictor_epochs: int = Field(100, ge=1)
-    round_epochs: int = Field(30, ge=1)  # most of one temperature
-    lr: float = Field(1e-3, gt=0)
-    patience: int = Field(7, ge=1)
-    weight_decay: float = Field(1e-4, ge=0)
-    batch_size: int | None = Field(None, ge=1)
+    min_lr: ClassVar[float] = 1e-5
     logit_scale: float = Field(1.0, gt=0)  # scores are divided by this
     temperature: tuple[float, float] = (2.0, 0.2)  # first and last round
     rounds: int = Field(5, ge=1)
@@ -78,17 +68,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     predictor, selector = model.modules["predictor"], model.modules["selector"]
     assert isinstance(predictor, MaskedNet)
     assert isinstance(selector, MaskedNet)
-    draw = sizes_up_to(job.max_budget) if config.small_subsets else rate_uniform
-    sampler = MaskSampler(job.shape.n_features, generator, held_out=job.held_out, draw=draw)
-    model.history = fit_masked_classifier(
-        predictor,
-        train,
-        valid,
-        sampler,
-        _recipe(config, config.predictor_epochs),
-        generator=generator,
-        progress=job.progress,
-    )
+    sampler, model.history = fit_predictor(predictor, job, train, valid, generator)
     price = extra_prices(job.costs, config.cost_weight, train, job.max_budget)
     greedy = Greedy(
         predictor, selector, sampler, job.max_budget, price, config.logit_scale, generator
@@ -96,23 +76,11 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     model.history += greedy.fit(
         train,
         policy_check(model.predictor, model.selector, valid, job.max_budget, price),
-        _recipe(config, config.round_epochs),
+        config.recipe(config.round_epochs),
         np.geomspace(*config.temperature, config.rounds).tolist(),
         job.progress,
     )
     return model
-
-
-def _recipe(config: GDFSConfig, epochs: int) -> Recipe:
-    return Recipe(
-        epochs=epochs,
-        lr=config.lr,
-        batch_size=config.batch_size,
-        patience=config.patience,
-        weight_decay=config.weight_decay,
-        schedule="plateau",
-        min_lr=1e-5,
-    )
 
 
 GDFS = Method(

@@ -15,7 +15,8 @@ from hyperdfs.nn.value import ValueNet
 from hyperdfs.training.data import Rows
 from hyperdfs.training.histories import repeated, trajectories
 from hyperdfs.training.loop import History, Progress
-from hyperdfs.training.masked import Recipe, Validate, fit_masked, observe
+from hyperdfs.training.masked import Recipe, Validate, observe
+from hyperdfs.training.rounds import fit_rounds
 
 
 @dataclass
@@ -66,21 +67,14 @@ class ValueSteps:
         progress: Progress,
     ) -> History:
         """One round per rate of exploration, each from the best weights so far."""
-        history: History = []
-        for number, rate in enumerate(explore, 1):
-
-            def loss(rows: Rows, epoch: int, rate: float = rate) -> Tensor:
-                return self.loss(rows, rate)
-
-            history += fit_masked(
-                self.net,
-                train,
-                loss,
-                validate,
-                recipe,
-                stage=f"values {number}/{len(explore)}",
-                generator=self.generator,
-                progress=progress,
-                keep_start=number > 1,
-            )
-        return history
+        return fit_rounds(
+            self.net,
+            train,
+            self.loss,
+            explore,
+            validate,
+            recipe,
+            stage="values",
+            generator=self.generator,
+            progress=progress,
+        )

@@ -15,8 +15,9 @@ from hyperdfs.training.data import Rows
 from hyperdfs.training.histories import not_for_sale, repeated, trajectories
 from hyperdfs.training.loop import History, Progress
 from hyperdfs.training.losses import cross_entropy
-from hyperdfs.training.masked import Recipe, Validate, fit_masked, observe
+from hyperdfs.training.masked import Recipe, Validate, observe
 from hyperdfs.training.purchases import gumbel_noise
+from hyperdfs.training.rounds import fit_rounds
 
 
 @dataclass
@@ -77,22 +78,14 @@ class Greedy:
         progress: Progress,
     ) -> History:
         """One round per temperature, each from the best weights so far."""
-        both = nn.ModuleList([self.predictor, self.selector])
-        history: History = []
-        for number, temperature in enumerate(temperatures, 1):
-
-            def loss(rows: Rows, epoch: int, temperature: float = temperature) -> Tensor:
-                return self.loss(rows, temperature)
-
-            history += fit_masked(
-                both,
-                train,
-                loss,
-                validate,
-                recipe,
-                stage=f"selector {number}/{len(temperatures)}",
-                generator=self.generator,
-                progress=progress,
-                keep_start=number > 1,
-            )
-        return history
+        return fit_rounds(
+            nn.ModuleList([self.predictor, self.selector]),
+            train,
+            self.loss,
+            temperatures,
+            validate,
+            recipe,
+            stage="selector",
+            generator=self.generator,
+            progress=progress,
+        )
