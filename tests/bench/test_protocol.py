@@ -99,23 +99,6 @@ def test_rounding_keeps_the_predicted_class(proba):
     assert np.abs(rounded - proba).max() < 1e-3
 
 
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.integers(0, 60), min_size=2, max_size=5), st.integers(5, 80))
-def test_a_subsample_keeps_the_proportions(counts, size):
-    labels = np.random.default_rng(0).permutation(np.repeat(np.arange(len(counts)), counts))
-    rows = kept_rows(labels, size)
-    if len(labels) <= size:
-        assert np.array_equal(rows, np.arange(len(labels)))
-        return
-    assert len(np.unique(rows)) == len(rows)
-    kept = np.bincount(labels[rows], minlength=len(counts))
-    share = np.array(counts) * size / len(labels)
-    assert (np.abs(kept - share) <= 1).all()
-    assert ((kept > 0) == (np.array(counts) > 0)).all()
-    assert len(rows) == size or (share < 1).any()
-    assert np.array_equal(rows, kept_rows(labels, size))
-
-
 def test_folds_part_the_kept_rows_and_are_the_same_for_all():
     labels = np.random.default_rng(1).integers(0, 3, 200)
     rows = kept_rows(labels, 100)

@@ -23,7 +23,6 @@ from hyperdfs.datasets.images import (
     read_mnist_like,
     read_pcam,
     read_svhn,
-    stratified_sample,
 )
 from hyperdfs.datasets.patches import PatchGrid
 from hyperdfs.errors import InputError
@@ -169,17 +168,6 @@ def test_pcam_files(zipped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     rows = [np.flatnonzero((row == everything.X).all(axis=1)) for row in some.X.to_numpy()]
     assert np.concatenate(rows).tolist() == sorted(np.concatenate(rows))
     assert len(np.concatenate(rows)) == 6
-
-
-@given(st.integers(1, 40), st.integers(0, 60), st.integers(0, 60))
-def test_a_stratified_sample_keeps_the_shares(n: int, zeros: int, ones: int) -> None:
-    y = RNG.permutation(np.repeat([0, 1], [zeros, ones]))
-    rows = stratified_sample(y, n)
-    assert len(rows) == min(n, len(y))
-    assert np.all(np.diff(rows) > 0)
-    if len(y):
-        assert abs((y[rows] == 1).sum() - len(rows) * ones / len(y)) <= 1
-    assert np.array_equal(rows, stratified_sample(y, n))
 
 
 def test_images_of_another_size_are_refused() -> None:

@@ -7,27 +7,14 @@ import warnings
 import numpy as np
 from sklearn.model_selection import StratifiedKFold
 
+from hyperdfs.datasets.sampling import stratified_rows
+
 SEED = 0
 
 
 def kept_rows(labels: np.ndarray, max_rows: int | None) -> np.ndarray:
-    """All rows, or `max_rows` of them with the classes in their proportions.
-
-    Every class keeps at least one row. The choice depends on nothing but labels and size.
-    """
-    everything = np.arange(len(labels))
-    if max_rows is None or len(labels) <= max_rows:
-        return everything
-    rng = np.random.default_rng(SEED)
-    counts = np.bincount(labels)
-    exact = counts * max_rows / len(labels)
-    take = np.maximum(np.floor(exact).astype(int), counts > 0)
-    by_remainder = np.argsort(take - exact, kind="stable")
-    take[by_remainder[: max(max_rows - take.sum(), 0)]] += 1
-    chosen = [
-        rng.choice(np.flatnonzero(labels == c), size, replace=False) for c, size in enumerate(take)
-    ]
-    return np.sort(np.concatenate(chosen))
+    """All rows, or about `max_rows` of them with the classes in their proportions."""
+    return np.arange(len(labels)) if max_rows is None else stratified_rows(labels, max_rows)
 
 
 def fold_rows(

@@ -14,6 +14,7 @@ from hyperdfs.datasets.base import DatasetInfo, IntArray, RawData
 from hyperdfs.datasets.files import Alternatives, DataFile, cached
 from hyperdfs.datasets.patches import PatchGrid
 from hyperdfs.datasets.reading import file_entry
+from hyperdfs.datasets.sampling import stratified_rows
 from hyperdfs.errors import InputError, MissingExtraError
 
 DIGITS = tuple("0123456789")
@@ -80,7 +81,7 @@ def read_pcam(paths: tuple[Path, ...], n_rows: int = PCAM_ROWS) -> RawData:
     for path in paths[1::2]:
         with h5py.File(path) as file:
             labels.append(file["y"][:].ravel().astype(np.int64))
-    chosen = stratified_sample(np.concatenate(labels), n_rows)
+    chosen = stratified_rows(np.concatenate(labels), n_rows)
     starts = np.cumsum([0, *map(len, labels)])
     sums = np.concatenate(
         [
@@ -95,17 +96,6 @@ def read_pcam(paths: tuple[Path, ...], n_rows: int = PCAM_ROWS) -> RawData:
         features=PCAM_GRID.features(),
         n_train=int((chosen < starts[1]).sum()),
     )
-
-
-def stratified_sample(y: IntArray, n: int, seed: int = 0) -> IntArray:
-    """``n`` rows in ascending order, the classes in proportion; all rows if there are fewer."""
-    if n >= len(y):
-        return np.arange(len(y))
-    rng = np.random.default_rng(seed)
-    shuffled = rng.permutation(len(y))
-    by_class = shuffled[np.argsort(y[shuffled], kind="stable")]
-    # Evenly spaced picks from the rows sorted by class take each class in proportion.
-    return np.sort(by_class[(np.arange(n) * len(y)) // n])
 
 
 def _rgb_sums(path: Path, rows: IntArray, block: int = 1024) -> np.ndarray:
