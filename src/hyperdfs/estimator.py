@@ -13,8 +13,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hyperdfs.acquisition import Selector, walk
-from hyperdfs.errors import InputError
-from hyperdfs.features import FeatureSpace, listing
+from hyperdfs.errors import InputError, listing
+from hyperdfs.features import FeatureSpace
 from hyperdfs.fitting import FittedState, fit_state, pick_device
 from hyperdfs.inputs import (
     check_budgets,

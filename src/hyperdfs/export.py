@@ -10,8 +10,7 @@ import numpy as np
 import pandas as pd
 import torch
 
-from hyperdfs.errors import InputError
-from hyperdfs.features import listing
+from hyperdfs.errors import InputError, listing
 from hyperdfs.nn.hyper import SubsetNet
 from hyperdfs.preprocess import Preprocessor, as_table
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from hyperdfs.errors import InputError
+from hyperdfs.errors import InputError, listing, suggest
 
 KINDS = ("table", "pixels")
 
@@ -131,22 +130,6 @@ class FeatureSpace:
 
     def __hash__(self) -> int:
         return hash((self.names, self.columns, self.kind, self.costs.tobytes()))
-
-
-def suggest(name: Hashable, known: Iterable[Hashable]) -> str:
-    """The remedy for a wrong name: the closest known ones, or else the first few."""
-    choices = [str(choice) for choice in known]
-    close = difflib.get_close_matches(str(name), choices, n=3, cutoff=0.6)
-    if close:
-        return "did you mean " + " or ".join(repr(choice) for choice in close) + "?"
-    return "choose from " + listing(choices)
-
-
-def listing(names: Iterable[Hashable], limit: int = 8) -> str:
-    """``'a', 'b' and 3 more``: a list that stays readable for a table of 700 columns."""
-    shown = [repr(name) for name in names]
-    more = len(shown) - limit
-    return ", ".join(shown[:limit]) + (f" and {more} more" if more > 0 else "")
 
 
 def check_labels(columns: Iterable[Hashable]) -> tuple[Hashable, ...]:

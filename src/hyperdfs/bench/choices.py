@@ -10,8 +10,7 @@ from hyperdfs.bench.paper import COUNTERPARTS
 from hyperdfs.datasets import Dataset, dataset_info, dataset_names, load_dataset
 from hyperdfs.datasets.cards import is_card
 from hyperdfs.datasets.files import obtain_files
-from hyperdfs.errors import InputError
-from hyperdfs.features import listing
+from hyperdfs.errors import InputError, listing
 
 KINDS = {"tables": "table", "synthetic": "synthetic", "images": "images"}
 GROUPS = (*KINDS, "paper")

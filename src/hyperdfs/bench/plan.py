@@ -16,8 +16,7 @@ from hyperdfs.bench.protocol import CellTask
 from hyperdfs.config import first_problem
 from hyperdfs.datasets import dataset_names
 from hyperdfs.datasets.cards import is_card
-from hyperdfs.errors import DataNotFoundError, InputError
-from hyperdfs.features import listing
+from hyperdfs.errors import DataNotFoundError, InputError, listing
 from hyperdfs.methods import get_method, method_names
 
 QUICK_ROWS = 20_000

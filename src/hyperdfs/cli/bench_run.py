@@ -71,7 +71,7 @@ def run(
     from hyperdfs.cli.bench_screen import Screen
     from hyperdfs.cli.options import names
     from hyperdfs.cli.screen import stdout
-    from hyperdfs.features import listing
+    from hyperdfs.errors import listing
 
     wanted = read_plan(
         plan,

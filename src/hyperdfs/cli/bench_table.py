@@ -109,8 +109,7 @@ def chosen(
 ) -> tuple[str, ...] | None:
     """The names of an option; each must occur in the store."""
     from hyperdfs.cli.options import names
-    from hyperdfs.errors import InputError
-    from hyperdfs.features import listing
+    from hyperdfs.errors import InputError, listing
 
     stored = set().union(*map(of, records))
     wanted = names(text)

@@ -11,9 +11,8 @@ import numpy as np
 
 from hyperdfs.case import Case, Recommendation
 from hyperdfs.cli.screen import class_bars, number, stdout
-from hyperdfs.errors import InputError
+from hyperdfs.errors import InputError, listing
 from hyperdfs.estimator import DFSClassifier
-from hyperdfs.features import listing
 
 HELP = "Type the value, or: skip · undo · why · other=value · quit"
 COMMANDS = {"skip": "skip", "undo": "undo", "why": "why", "?": "why", "quit": "quit", "q": "quit"}

@@ -68,8 +68,7 @@ def parse_budgets(text: str) -> list[int]:
 
 def find_target(clf: DFSClassifier, rows: pd.DataFrame) -> str:
     """The one column that is no feature of the model."""
-    from hyperdfs.errors import InputError
-    from hyperdfs.features import listing
+    from hyperdfs.errors import InputError, listing
 
     features = {column for group in clf.features_.columns for column in group}
     others = [str(column) for column in rows.columns if column not in features]

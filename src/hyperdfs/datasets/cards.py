@@ -18,8 +18,8 @@ from hyperdfs.datasets.table_files import (
     split_target,
     table_suffix,
 )
-from hyperdfs.errors import DataNotFoundError, InputError
-from hyperdfs.features import FeatureSpace, suggest
+from hyperdfs.errors import DataNotFoundError, InputError, suggest
+from hyperdfs.features import FeatureSpace
 
 SUFFIX = ".toml"
 # The name becomes a folder of benchmark results.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from hyperdfs.errors import InputError
-from hyperdfs.features import suggest
+from hyperdfs.errors import InputError, suggest
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from hyperdfs.errors import DataNotFoundError, InputError, MissingExtraError
-from hyperdfs.features import suggest
+from hyperdfs.errors import DataNotFoundError, InputError, MissingExtraError, suggest
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 PARQUET = (".parquet", ".pq")

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from hyperdfs.errors import InputError
-from hyperdfs.features import FeatureSpace, listing, suggest
+from hyperdfs.errors import InputError, listing, suggest
+from hyperdfs.features import FeatureSpace
 from hyperdfs.preprocess import fitting
 from hyperdfs.preprocess.encoding import BLANK, Columns
 from hyperdfs.preprocess.readings import ColumnReader, fit_reader, is_missing, read_table

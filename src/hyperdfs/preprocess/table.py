@@ -8,8 +8,8 @@ from typing import Any, NoReturn
 import numpy as np
 import pandas as pd
 
-from hyperdfs.errors import InputError
-from hyperdfs.features import check_labels, listing
+from hyperdfs.errors import InputError, listing
+from hyperdfs.features import check_labels
 
 # Squares of larger numbers leave float64, so they are refused together with infinity.
 LARGEST = np.float64(1e100)
