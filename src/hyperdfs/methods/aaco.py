@@ -8,7 +8,7 @@ import torch
 from pydantic import Field
 
 from hyperdfs.config import TableConfig
-from hyperdfs.masks import MaskSampler, rate_uniform, sizes_up_to
+from hyperdfs.masks import rate_uniform, sizes_up_to
 from hyperdfs.methods.base import Job, Method, Model, Shape
 from hyperdfs.nn.arrays import Arrays
 from hyperdfs.nn.mlp import MaskedNet
@@ -71,7 +71,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     net, fitted = model.modules["predictor"], model.modules["fitted"]
     assert isinstance(fitted, Arrays)
     draw = sizes_up_to(job.max_budget) if config.small_subsets else rate_uniform
-    sampler = MaskSampler(shape.n_features, generator, held_out=job.held_out, draw=draw)
+    sampler = job.sampler(generator, draw)
     recipe = Recipe(
         epochs=config.epochs,
         lr=config.lr,

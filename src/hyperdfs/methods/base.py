@@ -12,7 +12,7 @@ from torch import nn
 
 from hyperdfs.acquisition import Predictor, Selector
 from hyperdfs.config import PRESETS, HyperConfig, TableConfig, make_config
-from hyperdfs.masks import ColumnMap
+from hyperdfs.masks import ColumnMap, Draw, MaskSampler, cardinality_uniform
 from hyperdfs.preprocess import Preprocessor
 from hyperdfs.training.data import Rows
 from hyperdfs.training.loop import History, Progress
@@ -82,6 +82,10 @@ class Job:
     def generator(self) -> torch.Generator:
         """Random numbers of this fit, from its seed."""
         return torch.Generator().manual_seed(self.seed)
+
+    def sampler(self, generator: torch.Generator, draw: Draw = cardinality_uniform) -> MaskSampler:
+        """Random subsets to train on, never one that is withheld."""
+        return MaskSampler(self.shape.n_features, generator, held_out=self.held_out, draw=draw)
 
     def untrained(self, build: Build) -> Model:
         """A model whose weights follow from the seed; torch's own generator stays as it was."""

@@ -35,7 +35,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     model = job.untrained(build)
     net = model.modules["net"]
     assert isinstance(net, DuelingNet)
-    sampler = MaskSampler(job.shape.n_features, generator, held_out=job.held_out, draw=mostly_few)
+    sampler = job.sampler(generator, mostly_few)
     model.history = pretrain(net, train, valid, config, sampler, generator, job)
     price = torch.tensor(
         config.price * relative_costs(job.costs), dtype=torch.float32, device=job.device

@@ -7,7 +7,7 @@ import torch
 from pydantic import Field
 
 from hyperdfs.config import TableConfig
-from hyperdfs.masks import MaskSampler, rate_uniform
+from hyperdfs.masks import rate_uniform
 from hyperdfs.methods.base import Job, Method, Model, Shape
 from hyperdfs.nn.arrays import Arrays
 from hyperdfs.nn.eddi import PartialVAE
@@ -76,7 +76,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     vae, fitted = model.modules["vae"], model.modules["fitted"]
     assert isinstance(vae, PartialVAE)
     assert isinstance(fitted, Arrays)
-    sampler = MaskSampler(shape.n_features, generator, held_out=job.held_out, draw=rate_uniform)
+    sampler = job.sampler(generator, rate_uniform)
     elbo = PartialELBO(
         vae,
         sampler,

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Any
 
 from hyperdfs.acquisition import Selector
-from hyperdfs.masks import MaskSampler, sizes_up_to
+from hyperdfs.masks import sizes_up_to
 from hyperdfs.methods.base import Job, Method, Model, Shape
 from hyperdfs.nn.mlp import MaskedNet
 from hyperdfs.predictors.mlp import MLPPredictor
@@ -45,12 +45,7 @@ def fit(job: Job, train: Rows, valid: Rows, *, peeks: bool = False) -> Model:
     step = InvaseStep(
         nets,
         config,
-        MaskSampler(
-            job.shape.n_features,
-            generator,
-            held_out=job.held_out,
-            draw=sizes_up_to(job.max_budget),
-        ),
+        job.sampler(generator, sizes_up_to(job.max_budget)),
         price,
         generator,
         peeks,

@@ -78,7 +78,7 @@ def fit_net(net: nn.Module, number: int, job: Job, train: Rows, valid: Rows) -> 
     config: MultiModelConfig = job.config
     generator = torch.Generator().manual_seed(job.seed + 7919 * (number + 1))
     draw = sizes_up_to(job.max_budget)
-    sampler = MaskSampler(job.shape.n_features, generator, held_out=job.held_out, draw=draw)
+    sampler = job.sampler(generator, draw)
 
     def loss(batch: Rows, epoch: int) -> Tensor:
         return _loss(net, batch, sampler.sample(len(batch)), sampler, config)
@@ -99,7 +99,7 @@ def _tune(model: Model, job: Job, train: Rows, valid: Rows) -> History:
     """All predictors on what the fixed querier buys, after ``n ~ U{1..B_max}`` purchases."""
     config: MultiModelConfig = job.config
     generator = torch.Generator().manual_seed(job.seed + 1)
-    sampler = MaskSampler(job.shape.n_features, generator, held_out=job.held_out)
+    sampler = job.sampler(generator)
     nets, querier = model.modules["predictor"], model.modules["selector"]
     assert isinstance(nets, nn.ModuleList)
 

@@ -9,7 +9,7 @@ import torch
 from pydantic import Field
 
 from hyperdfs.config import TableConfig
-from hyperdfs.masks import MaskSampler, cardinality_uniform, sizes_up_to
+from hyperdfs.masks import cardinality_uniform, sizes_up_to
 from hyperdfs.methods.base import Job, Method, Model, Shape
 from hyperdfs.nn.repa import Change, RepaNet
 from hyperdfs.nn.scoring import ScoreNet
@@ -97,7 +97,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     taught = with_global_opinion(net, train, config.global_weight)
     anchor(net)
     draw = sizes_up_to(job.max_budget) if config.small_subsets else cardinality_uniform
-    sampler = MaskSampler(job.shape.n_features, generator, held_out=job.held_out, draw=draw)
+    sampler = job.sampler(generator, draw)
     model.history += fit_masked_classifier(
         net,
         train,

@@ -6,7 +6,7 @@ from typing import Any
 
 import torch
 
-from hyperdfs.masks import MaskSampler, rate_uniform, sizes_up_to
+from hyperdfs.masks import rate_uniform, sizes_up_to
 from hyperdfs.methods.base import Job, Method, Model, Shape
 from hyperdfs.nn.arrays import Arrays
 from hyperdfs.nn.sefa import SefaNet
@@ -50,7 +50,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     costs.set("relative", torch.tensor(relative_costs(job.costs), dtype=torch.float32))
     model.to(job.device)
     draw = sizes_up_to(job.max_budget) if config.subsets == "short" else rate_uniform
-    sampler = MaskSampler(job.shape.n_features, generator, held_out=job.held_out, draw=draw)
+    sampler = job.sampler(generator, draw)
     checked = torch.randperm(len(valid), generator=generator)[:MOST_CHECKED].to(job.device)
     model.history = fit_masked(
         net,

@@ -48,7 +48,7 @@ def fit_predictor(
     """The first stage; its sampler knows which subsets are withheld from the second too."""
     config: StagedConfig = job.config
     draw = sizes_up_to(job.max_budget) if config.small_subsets else rate_uniform
-    sampler = MaskSampler(job.shape.n_features, generator, held_out=job.held_out, draw=draw)
+    sampler = job.sampler(generator, draw)
     history = fit_masked_classifier(
         net,
         train,

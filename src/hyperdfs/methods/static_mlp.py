@@ -8,7 +8,7 @@ from pydantic import Field
 from torch import Tensor
 
 from hyperdfs.config import TableConfig
-from hyperdfs.masks import MaskSampler, sizes_up_to
+from hyperdfs.masks import sizes_up_to
 from hyperdfs.methods.base import Job, Method, Model, Shape
 from hyperdfs.nn.arrays import Arrays
 from hyperdfs.nn.mlp import MaskedNet
@@ -76,7 +76,7 @@ def _fit_predictor(
 ) -> History:
     """Random subsets, half of them no larger than the budget."""
     draw = sizes_up_to(job.max_budget)
-    sampler = MaskSampler(job.shape.n_features, generator, held_out=job.held_out, draw=draw)
+    sampler = job.sampler(generator, draw)
     config: MaskedConfig = job.config
     return fit_masked_classifier(
         model.modules["predictor"],
@@ -134,7 +134,6 @@ def _tune(
     job: Job, model: Model, order: list[int], train: Rows, valid: Rows, generator: torch.Generator
 ) -> History:
     net, config = model.modules["predictor"], job.config
-    n_features = job.shape.n_features
     steps = torch.tensor(order).argsort()  # when each feature is bought
     anything = sizes_up_to(job.max_budget)
 
@@ -144,7 +143,7 @@ def _tune(
         follow = torch.rand(n, 1, generator=generator) < 0.5
         return torch.where(follow, (steps < length).float(), masks)
 
-    sampler = MaskSampler(n_features, generator, held_out=job.held_out, draw=draw)
+    sampler = job.sampler(generator, draw)
 
     def loss(batch: Rows, epoch: int) -> Tensor:
         return subset_loss(net, batch, sampler.sample(len(batch)), sampler)

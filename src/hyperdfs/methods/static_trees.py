@@ -53,18 +53,9 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     model = build(job.shape, job.config, job.members)
     rows = joined(train, valid)
     generator = job.generator()
-    sampler = MaskSampler(
-        job.shape.n_features, generator, held_out=job.held_out, draw=sizes_up_to(job.max_budget)
-    )
+    sampler = job.sampler(generator, sizes_up_to(job.max_budget))
     job.progress("any subset", 0, 1)
-    anything = fit_masked_trees(
-        train,
-        valid,
-        sampler,
-        n_classes=job.shape.n_classes,
-        rounds=job.config.rounds,
-        seed=job.seed,
-    ).booster
+    anything = grow(job, train, valid, sampler)
     job.progress("any subset", 1, 1)
     order = _find_order(job, anything, train, valid, generator)
     sizes, boosters = _fit_beginnings(job, order, rows, sampler)
@@ -76,6 +67,18 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     fitted.set("sizes", torch.tensor(sizes))
     fitted.set("blank", (1.0 - rows.available()).mean(0).cpu() > MOST_BLANK)
     return model.to(job.device)
+
+
+def grow(job: Job, train: Rows, valid: Rows, sampler: MaskSampler) -> Booster:
+    """Trees for any subset."""
+    return fit_masked_trees(
+        train,
+        valid,
+        sampler,
+        n_classes=job.shape.n_classes,
+        rounds=job.config.rounds,
+        seed=job.seed,
+    ).booster
 
 
 def _find_order(

@@ -11,17 +11,16 @@ from torch import Tensor
 
 from hyperdfs.masks import MaskSampler, sizes_up_to
 from hyperdfs.methods.base import Job, Method, Model, Shape
-from hyperdfs.methods.static_trees import TreesConfig
+from hyperdfs.methods.static_trees import TreesConfig, grow
 from hyperdfs.nn.arrays import Arrays
 from hyperdfs.nn.mlp import MaskedNet
-from hyperdfs.nn.trees import Booster, Forest
+from hyperdfs.nn.trees import Forest
 from hyperdfs.predictors.trees import TreesPredictor
 from hyperdfs.selectors.priced import PricedSelector
 from hyperdfs.training.boosting import feature_gains
 from hyperdfs.training.data import Rows, joined, stacked
 from hyperdfs.training.loop import History
 from hyperdfs.training.masked import Recipe, fit_masked
-from hyperdfs.training.masked_trees import fit_masked_trees
 from hyperdfs.training.prices import relative_costs
 from hyperdfs.training.values import likely_subsets, purchase_gains, value_loss
 
@@ -60,10 +59,8 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     """Trees on rows with random cells hidden; then a network that foresees their gains."""
     model = job.untrained(build)
     generator = job.generator()
-    sampler = MaskSampler(
-        job.shape.n_features, generator, held_out=job.held_out, draw=sizes_up_to(job.max_budget)
-    )
-    booster = _grow(job, train, valid, sampler)
+    sampler = job.sampler(generator, sizes_up_to(job.max_budget))
+    booster = grow(job, train, valid, sampler)
     forest, fitted = model.modules["forest"], model.modules["fitted"]
     assert isinstance(forest, Forest)
     assert isinstance(fitted, Arrays)
@@ -78,17 +75,6 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     samples = _samples(job, joined(train, valid), gains, sampler, generator)
     model.history = _fit_values(job, model, samples, generator)
     return model
-
-
-def _grow(job: Job, train: Rows, valid: Rows, sampler: MaskSampler) -> Booster:
-    return fit_masked_trees(
-        train,
-        valid,
-        sampler,
-        n_classes=job.shape.n_classes,
-        rounds=job.config.rounds,
-        seed=job.seed,
-    ).booster
 
 
 def _samples(
@@ -108,7 +94,7 @@ def _samples(
     judged = []
     for number, (own, other) in enumerate([halves, halves[::-1]]):
         forest = Forest()
-        forest.fill([_grow(job, rows.take(other), rows.take(own), sampler)])
+        forest.fill([grow(job, rows.take(other), rows.take(own), sampler)])
         predictor = TreesPredictor(forest.to(job.device), rows.columns)
         trees = max(1, len(forest.get("root")))
         most = max(FEWEST_SAMPLES, MOST_WORK // (trees * len(candidates)))

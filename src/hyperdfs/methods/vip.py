@@ -8,7 +8,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from hyperdfs.config import TableConfig
-from hyperdfs.masks import MaskSampler, rate_uniform, sizes_up_to
+from hyperdfs.masks import rate_uniform, sizes_up_to
 from hyperdfs.methods.base import Job, Method, Model, Shape
 from hyperdfs.nn.mlp import MaskedNet
 from hyperdfs.predictors.mlp import MLPPredictor
@@ -84,12 +84,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     pursuit = Pursuit(
         classifier,
         querier,
-        MaskSampler(
-            job.shape.n_features,
-            generator,
-            held_out=job.held_out,
-            draw=sizes_up_to(job.max_budget - 1) if short else rate_uniform,
-        ),
+        job.sampler(generator, sizes_up_to(job.max_budget - 1) if short else rate_uniform),
         job.max_budget,
         price,
         config.temperature,
