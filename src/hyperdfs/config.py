@@ -7,8 +7,7 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from hyperdfs.errors import InputError
-from hyperdfs.features import suggest
+from hyperdfs.errors import InputError, suggest
 
 
 class TableConfig(BaseModel):
@@ -59,7 +58,7 @@ class HyperConfig(TableConfig):
     stage1_lr: float = Field(5e-3, gt=0)
     stage1_warmup: int = Field(5, ge=0)  # epochs
     stage1_patience: int = Field(30, ge=1)
-    masks_per_batch: int | None = Field(16, ge=1)  # K; None: one mask per row
+    masks_per_batch: int | None = Field(None, ge=1)  # K; None: one for every four rows
     scale_weight: float = Field(0.1, ge=0)
     scale_epochs: int = Field(50, ge=1)  # the scale loss fades out over these
 
@@ -84,6 +83,7 @@ PAPER: dict[str, Any] = {
     "average_epochs": 0.0,
     "hyper_width": 128,
     "batch_size": 128,
+    "masks_per_batch": 16,
     "stage1_epochs": 200,
     "stage1_lr": 1e-2,
     "stage2_epochs": 100,

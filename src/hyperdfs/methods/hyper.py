@@ -9,7 +9,6 @@ import numpy as np
 
 from hyperdfs.config import HyperConfig
 from hyperdfs.errors import HyperDFSError
-from hyperdfs.masks import MaskSampler
 from hyperdfs.methods.base import Job, Method, Model, Shape
 from hyperdfs.nn.hyper import ConcatNet, HyperNet, SubsetNet
 from hyperdfs.nn.scoring import ScoreNet
@@ -98,10 +97,10 @@ def fit(job: Job, train: Rows, valid: Rows, *, joint: bool = True) -> Model:
 
 
 def _attempt(job: Job, train: Rows, valid: Rows, *, shrink: float, joint: bool) -> Model:
-    config, shape = job.config, job.shape
+    config = job.config
     generator = job.generator()
     model = job.untrained(build if joint else build_random)
-    sampler = MaskSampler(shape.n_features, generator, held_out=job.held_out)
+    sampler = job.sampler(generator)
     net = model.modules["predictor"]
     assert isinstance(net, SubsetNet)
     size = batch_size(config, len(train))

@@ -17,7 +17,7 @@ from hyperdfs.nn.scoring import ScoreNet
 from hyperdfs.training.data import Rows, shuffled_batches
 from hyperdfs.training.loop import BestWeights, History, Progress, RunningMean, Trainer
 from hyperdfs.training.losses import collapse_loss, cross_entropy
-from hyperdfs.training.predictor_stage import random_subsets
+from hyperdfs.training.predictor_stage import batch_multiple, random_subsets
 from hyperdfs.training.purchases import gumbel_purchases
 from hyperdfs.training.start_order import lookahead_order, start_from
 
@@ -89,8 +89,7 @@ def fit_jointly(
     progress: Progress,
 ) -> History:
     """Train both networks; keep the epoch whose deterministic policy does best on `valid`."""
-    k = config.masks_per_batch
-    multiple = min(k, len(train)) if config.replay and k is not None else 1
+    multiple = batch_multiple(config.masks_per_batch, len(train)) if config.replay else 1
     steps, epochs = max(1, round(len(train) / batch_size)), config.stage2_epochs
     if config.start_order:
         start_from(selector, lookahead_order(net, train, max_budget, price, generator))

@@ -15,6 +15,13 @@ from hyperdfs.training.data import Rows, shuffled_batches
 from hyperdfs.training.loop import BestWeights, History, Progress, RunningMean, Trainer
 from hyperdfs.training.losses import collapse_loss, cross_entropy, scale_loss
 
+ROWS_PER_MASK = 4  # where no budget K is given: fewer masks and one per row both learn less
+
+
+def batch_multiple(masks_per_batch: int | None, n: int) -> int:
+    """Batches of `n` rows must be a multiple of this for all masks to have as many rows."""
+    return ROWS_PER_MASK if masks_per_batch is None else min(masks_per_batch, n)
+
 
 def random_subsets(
     net: SubsetNet,
@@ -31,7 +38,7 @@ def random_subsets(
     own, and the K masks are shared only when the table is complete.
     """
     n, members = len(rows), net.members
-    k = n if masks_per_batch is None else min(masks_per_batch, n)
+    k = n // ROWS_PER_MASK if masks_per_batch is None else min(masks_per_batch, n)
     masks = sampler.sample(members * k).view(members, k, -1).to(rows.x.device)
     if rows.observed is None and k < n:
         shape = (k, n // k)
@@ -85,8 +92,7 @@ def fit_predictor(
     progress: Progress,
 ) -> History:
     """Train every member, each to its own best epoch on fixed validation masks."""
-    k = config.masks_per_batch
-    multiple = min(k, len(train)) if k is not None else 1
+    multiple = batch_multiple(config.masks_per_batch, len(train))
     steps = max(1, round(len(train) / batch_size))
     trainer = Trainer(
         [(net, learning_rate, True)],
@@ -109,7 +115,7 @@ def fit_predictor(
                 net,
                 train.take(index),
                 sampler,
-                masks_per_batch=k,
+                masks_per_batch=config.masks_per_batch,
                 noise=config.noise,
                 generator=generator,
             )
