@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+import math
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,10 +22,10 @@ from hyperdfs.training.loop import Progress
 from hyperdfs.training.teacher import cross_fitted
 
 FEWEST_FOR_SPLIT = 30  # below, the training rows also serve as validation rows
-FEWEST_FOR_TRIAL = 200  # validation rows that can tell two encodings apart
+FEWEST_FOR_TRIAL = 200  # validation rows that can tell encodings apart
 FEW_BINS = 3  # where they cannot: enough to bend, too few to learn by heart
 TRIAL_EPOCHS = 24  # fewer favour quantile columns, which learn faster and end up no better
-TRIAL_GAIN = 0.02  # quantile columns must lower the loss by this share to be worth their weights
+TRIAL_GAIN = 0.01  # more columns must lower the loss by this share to be worth their weights
 LARGEST = 1e30  # well inside float32
 TYPICAL = 5  # example results kept per feature, to foresee what a purchase may change
 
@@ -162,14 +163,12 @@ def fit_state(
         model = fit("random", job(trial, candidate.shape, 1, lambda *_: None), candidate)
         return min(float(row["valid_loss"]) for row in model.history)
 
-    undecided = config.n_bins is None and straight.shape.n_columns < encoding.shape.n_columns
-    if undecided and len(valid) < FEWEST_FOR_TRIAL:
-        encoding = encode(table, space, n_classes, config.preprocessing, FEW_BINS)
-    elif undecided:
-        progress("encoding", 0, 1)
-        if trial_loss(encoding) > (1.0 - TRIAL_GAIN) * trial_loss(straight):
-            encoding = straight
-        progress("encoding", 1, 1)
+    if config.n_bins is None and straight.shape.n_columns < encoding.shape.n_columns:
+        few = encode(table, space, n_classes, config.preprocessing, FEW_BINS)
+        if len(valid) < FEWEST_FOR_TRIAL:
+            encoding = few
+        else:
+            encoding = coarsest_good([straight, few, encoding], trial_loss, progress)
     model = fit(method, job(config, encoding.shape, members, progress), encoding)
     return FittedState(
         input_columns=tuple(table.columns),
@@ -180,6 +179,20 @@ def fit_state(
         model=model,
         typical=typical_results(encoding.encoded, encoding.preprocessor),
     )
+
+
+def coarsest_good(
+    encodings: Sequence[Encoding], trial_loss: Callable[[Encoding], float], progress: Progress
+) -> Encoding:
+    """Of encodings with ever more columns, the finest that is clearly better than those before."""
+    chosen, best = encodings[0], math.inf
+    for i, candidate in enumerate(encodings):
+        progress("encoding", i, len(encodings))
+        loss = trial_loss(candidate)
+        if loss < (1.0 - TRIAL_GAIN) * best:
+            chosen, best = candidate, loss
+    progress("encoding", len(encodings), len(encodings))
+    return chosen
 
 
 def trial_config(config: TableConfig) -> HyperConfig:
