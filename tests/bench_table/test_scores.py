@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench_stores import record
-from hyperdfs.bench.cells import CellKey, CellRecord
+from hyperdfs.bench.cells import CellKey, CellRecord, Seconds
 from hyperdfs.bench.paper import COUNTERPARTS, METHODS, counterpart, published
 from hyperdfs.bench.table import averages, ranks, tabulate
 from hyperdfs.bench.table_grid import legend
@@ -62,6 +62,22 @@ def test_the_area_over_money_is_read_and_an_undefined_auroc_is_left_out() -> Non
     ]
     assert tabulate(cells, metric="cost_area").scores["wine", "vip"].mean == pytest.approx(30)
     assert tabulate(cells, metric="auroc").scores == {}
+
+
+def test_seconds_are_those_of_fit_and_purchases() -> None:
+    slow, fast = (
+        [cell.model_copy(update={"seconds": seconds}) for cell in flat("wine", name, 0.5)]
+        for name, seconds in (
+            ("vip", Seconds(fit_cpu=9.0, acquire_cpu=1.0, fit_wall=90.0)),
+            ("moe", Seconds(fit_cpu=2.0, acquire_cpu=0.5, fit_wall=90.0)),
+        )
+    )
+    results = tabulate([*slow, *fast], metric="seconds")
+    assert results.scores["wine", "vip"].mean == pytest.approx(10.0)
+    assert averages(results).rank == {"vip": 2, "moe": 1}
+    assert "lower is better" in legend(results)[0]
+    unknown = [cell.model_copy(update={"seconds": Seconds()}) for cell in slow]
+    assert tabulate(unknown, metric="seconds").scores == {}
 
 
 def test_averages_cover_only_what_all_ranked_methods_finished() -> None:

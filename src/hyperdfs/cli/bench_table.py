@@ -35,7 +35,7 @@ def table(
     format: Annotated[Format, typer.Option(help="How to print it.")] = Format.rich,
     metric: Annotated[
         str,
-        typer.Option(help="f1_macro, accuracy, auroc, log_loss, brier, ece or cost_area."),
+        typer.Option(help="f1_macro, accuracy, auroc, log_loss, brier, ece, cost_area, seconds."),
     ] = "f1_macro",
     datasets: Annotated[
         str | None,
@@ -54,6 +54,7 @@ def table(
     """Print the score of every method on every data set, with means, ranks and the paper's numbers.
 
     A score is the mean of the metric over 2 to 10 purchases: mean ± standard deviation over folds.
+    `--metric seconds` is the time of one core for fit and purchases.
     """
     from hyperdfs.bench.table import dataset_tags, tabulate
     from hyperdfs.bench.table_grid import grids, legend
@@ -137,7 +138,7 @@ def _show(results: Results) -> None:
     from hyperdfs.cli.screen import stdout
 
     console = stdout()
-    for grid in grids(results, decimals=1 if results.spec.percent else 3):
+    for grid in grids(results, decimals=results.spec.decimals):
         _show_grid(console, grid)
     for line in legend(results):
         console.print(line, style="dim", markup=False)
