@@ -78,8 +78,8 @@ def legend(results: Results) -> list[str]:
     unit = " in %" if results.spec.percent else ""
     way = "" if results.spec.higher_is_better else "; lower is better"
     lines = [
-        f"{results.spec.title}{unit}, {results.spec.what}{way}: mean ± standard deviation over folds"
-        " (ddof=0). ★ best of all, bold: best of its group."
+        f"{results.spec.title}{unit}, {results.spec.what}{way}: mean ± standard deviation over"
+        " folds (ddof=0). ★ best of all, bold: best of its group."
     ]
     lacking = {score.lacks for score in results.scores.values()} - {""}
     if lacking - {"seeds"}:
