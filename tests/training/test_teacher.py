@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 from hyperdfs.training import teacher
 from hyperdfs.training.teacher import FOLDS, cross_fitted, mixing_shares
@@ -18,14 +19,22 @@ def noise(n=120, seed=0):
 def few_trees(monkeypatch):
     """The real teachers with fewer trees."""
     original = teacher.teachers
+    fewer = {RandomForestClassifier: "n_estimators", HistGradientBoostingClassifier: "max_iter"}
 
-    def small(n, seed):
-        *linear, forest, boosted = original(n, seed)
-        forest.model.set_params(n_estimators=20)
-        boosted.model.set_params(max_iter=20)
-        return [*linear, forest, boosted]
+    def small(n, n_columns, seed):
+        several = original(n, n_columns, seed)
+        for model, _ in several:
+            if type(model) in fewer:
+                model.set_params(**{fewer[type(model)]: 20})
+        return several
 
     monkeypatch.setattr(teacher, "teachers", small)
+
+
+def trees(kind):
+    """The one teacher of a small table that is of this kind."""
+    (found,) = (model for model, _ in teacher.teachers(100, 3, 0) if isinstance(model, kind))
+    return found
 
 
 def taught_by(x, labels, weight=None, n_classes=2, seed=0):
@@ -34,10 +43,10 @@ def taught_by(x, labels, weight=None, n_classes=2, seed=0):
     return cross_fitted(x, np.nan_to_num(x), labels, weight, n_classes, seed=seed)
 
 
-@pytest.mark.parametrize("which", [-1, -2])
-def test_targets_of_pure_noise_do_not_know_their_own_label(which):
+@pytest.mark.parametrize("kind", [RandomForestClassifier, HistGradientBoostingClassifier])
+def test_targets_of_pure_noise_do_not_know_their_own_label(kind):
     x, labels = noise()
-    model = teacher.teachers(len(labels), 0)[which].model
+    model = trees(kind)
     shares = np.bincount(labels) / len(labels)
     folds = teacher._folds(labels, seed=0)
     taught = teacher._out_of_fold(model, x, labels, np.ones(len(labels)), shares, folds)
@@ -54,7 +63,7 @@ def test_no_target_of_a_row_moves_with_its_own_label():
     shares, rest = np.array([0.5, 0.5]), folds[0][1]
     flipped = labels.copy()
     flipped[rest] = 1 - flipped[rest]
-    for one in teacher.teachers(60, 0):
+    for one in teacher.teachers(60, x.shape[1], 0):
         before, after = (
             teacher._out_of_fold(one.model, x, given, np.ones(60), shares, folds)
             for given in (labels, flipped)
@@ -80,7 +89,7 @@ def test_a_linear_table_is_taught_by_the_linear_model():
     x = rng.normal(size=(200, 8))
     labels = (x.sum(1) > 0).astype(int)
     alone = teacher._out_of_fold(
-        teacher.teachers(200, 0)[-1].model,
+        trees(HistGradientBoostingClassifier),
         x,
         labels,
         np.ones(200),
@@ -89,6 +98,40 @@ def test_a_linear_table_is_taught_by_the_linear_model():
     )
     truth = np.arange(200), labels
     assert np.log(taught_by(x, labels)[truth]).mean() > np.log(alone[truth]).mean() + 0.1
+
+
+def test_a_pair_that_counts_only_together_is_taught_by_the_products():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(400, 6))
+    labels = (rng.random(400) < 1.0 / (1.0 + np.exp(-4.0 * x[:, 0] * x[:, 1]))).astype(int)
+    alone = teacher._out_of_fold(
+        trees(HistGradientBoostingClassifier),
+        x,
+        labels,
+        np.ones(400),
+        np.array([0.5, 0.5]),
+        teacher._folds(labels, 0),
+    )
+    truth = np.arange(400), labels
+    assert np.log(taught_by(x, labels)[truth]).mean() > np.log(alone[truth]).mean() + 0.05
+
+
+def test_products_hold_columns_squares_and_pairs_of_unit_variance():
+    x = np.random.default_rng(0).normal(size=(50, 3))
+    x[:, 2] = 1.0
+    terms = teacher.products(x)
+    plain = [*x.T, *(x[:, i] * x[:, j] for i in range(3) for j in range(i, 3))]
+    assert terms.shape == (50, len(plain))
+    for term, expected in zip(terms.T, plain, strict=True):
+        spread = expected.std() or 1.0
+        np.testing.assert_allclose(term, (expected - expected.mean()) / spread, atol=1e-9)
+
+
+def test_wide_tables_do_without_products():
+    wide = teacher.teachers(100, teacher.MOST_PAIRED + 1, 0)
+    narrow = teacher.teachers(100, teacher.MOST_PAIRED, 0)
+    assert "products" not in {one.reads for one in wide}
+    assert "products" in {one.reads for one in narrow}
 
 
 def test_a_label_that_only_one_row_has_cannot_be_taught_to_it():

@@ -14,30 +14,38 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
+from sklearn.preprocessing import PolynomialFeatures
 
 FOLDS = 5
-MANY_ROWS = 3000  # from here on boosting is the best teacher, and the others are slow
+MANY_ROWS = 3000  # from here on boosting is better than forests and lines
+MOST_PAIRED = 60  # columns: their products are some 1,900
 MIXING_STEPS = 100
 FLOOR = 0.01  # share of the class frequencies in every opinion: keeps each target positive
 
 
 class Teacher(NamedTuple):
-    """A scikit-learn classifier and what it reads: "readings" or "columns"."""
+    """A scikit-learn classifier and what it reads: "readings", "columns" or "products"."""
 
     model: Any
     reads: str
 
 
-def teachers(n: int, seed: int) -> list[Teacher]:
+def teachers(n: int, n_columns: int, seed: int) -> list[Teacher]:
     """Models that fail in different ways; which of them a table needs shows out of fold."""
+    pairs = [_linear(c, "products") for c in (0.1, 0.001)] if n_columns <= MOST_PAIRED else []
     if n >= MANY_ROWS:
-        return [_boosted(150, 15, 20, seed), _boosted(300, 31, 20, seed)]
+        return [_boosted(150, 15, 20, seed), _boosted(300, 31, 20, seed), *pairs]
     forest = RandomForestClassifier(n_estimators=200, min_samples_leaf=3, random_state=seed)
     return [
-        *(Teacher(LogisticRegression(C=c, max_iter=300), "columns") for c in (1.0, 0.1, 0.01)),
+        *(_linear(c, "columns") for c in (1.0, 0.1, 0.01)),
         Teacher(forest, "readings"),
         _boosted(80, 8, 10, seed),
+        *pairs,
     ]
+
+
+def _linear(c: float, reads: str) -> Teacher:
+    return Teacher(LogisticRegression(C=c, max_iter=300), reads)
 
 
 def _boosted(trees: int, leaves: int, rows_per_leaf: int, seed: int) -> Teacher:
@@ -75,6 +83,9 @@ def cross_fitted(
     shares = np.average(np.eye(n_classes)[labels], axis=0, weights=weight)
     folds = _folds(labels, seed)
     inputs = {"readings": readings, "columns": columns}
+    taught_by = teachers(len(labels), columns.shape[1], seed)
+    if any(teacher.reads == "products" for teacher in taught_by):
+        inputs["products"] = products(columns)
     equal = np.ptp(weight) == 0.0
     opinions = np.stack(
         [
@@ -86,7 +97,7 @@ def cross_fitted(
                 shares,
                 folds,
             )
-            for teacher in teachers(len(labels), seed)
+            for teacher in taught_by
         ]
     )
     mixed = np.empty_like(opinions[0])
@@ -95,6 +106,17 @@ def cross_fitted(
         mixed[rest] = np.tensordot(mix, opinions[:, rest], 1)
     constant = np.tile(shares, (len(labels), 1))
     return mixed if _loss(labels, mixed, weight) < _loss(labels, constant, weight) else None
+
+
+def products(columns: np.ndarray) -> np.ndarray:
+    """The columns, their squares and the products of all pairs, each of unit variance.
+
+    Pairs that count only together are what trees find last: neither half is worth a split.
+    """
+    terms = PolynomialFeatures(degree=2, include_bias=False).fit_transform(columns)
+    spread = terms.std(0)
+    scaled: np.ndarray = (terms - terms.mean(0)) / np.where(spread > 0.0, spread, 1.0)
+    return scaled
 
 
 def mixing_shares(likelihood: np.ndarray, weight: np.ndarray) -> np.ndarray:
