@@ -43,7 +43,7 @@ class HyperConfig(TableConfig):
     primary: tuple[int, ...] = (64,)
     embed_dim: int | None = Field(8, ge=1)  # learned inputs per feature; None: its columns
     compress_to: int | None = Field(None, ge=1)  # None: 16 for pixels, else no compressor
-    selector_hidden: tuple[int, ...] = (128, 128)
+    selector_hidden: tuple[int, ...] = (64,)
 
     # Both stages
     batch_size: int | None = Field(None, ge=1)
@@ -64,8 +64,8 @@ class HyperConfig(TableConfig):
 
     # Stage 2: selector and predictor jointly
     stage2_epochs: int = Field(40, ge=1)
-    stage2_lr: float = Field(1e-3, gt=0)
-    selector_lr: float = Field(1e-3, gt=0)
+    stage2_lr: float = Field(3e-4, gt=0)
+    selector_lr: float = Field(3e-3, gt=0)
     stage2_patience: int = Field(15, ge=1)
     temperature: tuple[float, float] = (1.0, 0.2)  # Gumbel softmax, first and last epoch
     start_order: bool = True  # the selector sets out from a good order for everybody
@@ -82,11 +82,14 @@ PAPER: dict[str, Any] = {
     "embed_dim": None,
     "average_epochs": 0.0,
     "hyper_width": 128,
+    "selector_hidden": (128, 128),
     "batch_size": 128,
     "masks_per_batch": 16,
     "stage1_epochs": 200,
     "stage1_lr": 1e-2,
     "stage2_epochs": 100,
+    "stage2_lr": 1e-3,
+    "selector_lr": 1e-3,
     "start_order": False,
     "select_by": "auac",
 }
