@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hyperdfs.errors import InputError, suggest
+
+# K, the distinct masks in a batch; "quarter": one for every four rows, None: one for every row
+MaskBudget = Annotated[int, Field(ge=1)] | Literal["quarter"] | None
 
 
 class TableConfig(BaseModel):
@@ -58,7 +61,7 @@ class HyperConfig(TableConfig):
     stage1_lr: float = Field(5e-3, gt=0)
     stage1_warmup: int = Field(5, ge=0)  # epochs
     stage1_patience: int = Field(30, ge=1)
-    masks_per_batch: int | None = Field(None, ge=1)  # K; None: one for every four rows
+    masks_per_batch: MaskBudget = "quarter"
     scale_weight: float = Field(0.1, ge=0)
     scale_epochs: int = Field(50, ge=1)  # the scale loss fades out over these
 
@@ -129,7 +132,13 @@ def make_config(
 
 
 def first_problem(error: ValidationError) -> str:
-    """``'field' cannot be value: reason.``"""
-    first = error.errors()[0]
-    field = ".".join(str(part) for part in first["loc"])
-    return f"{field!r} cannot be {first['input']!r}: {first['msg']}."
+    """``'field' cannot be value: reason.``; all reasons where one of several forms would do."""
+    problems = error.errors()
+    field, value = _place(problems[0]["loc"]), problems[0]["input"]
+    reasons = [problem["msg"] for problem in problems if _place(problem["loc"]) == field]
+    return f"{field!r} cannot be {value!r}: {'; or: '.join(dict.fromkeys(reasons))}."
+
+
+def _place(loc: tuple[int | str, ...]) -> str:
+    """Names and positions; what pydantic calls the forms of a field is no part of either."""
+    return ".".join(str(part) for part in loc if isinstance(part, int) or part.isidentifier())

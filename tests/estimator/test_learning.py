@@ -23,7 +23,7 @@ from small_tables import fit, mixed, numbers
         {"hypernetwork": False},
         {"embed_dim": None},
         {"masks_per_batch": 5},
-        {"masks_per_batch": 1000},
+        {"masks_per_batch": None},
         {"compress_to": 3},
         {"replay": False},
         {"select_by": "auac"},

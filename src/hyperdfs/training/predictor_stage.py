@@ -8,19 +8,26 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from hyperdfs.config import HyperConfig
+from hyperdfs.config import HyperConfig, MaskBudget
 from hyperdfs.masks import MaskSampler
 from hyperdfs.nn.hyper import HyperNet, Output, SubsetNet
 from hyperdfs.training.data import Rows, shuffled_batches
 from hyperdfs.training.loop import BestWeights, History, Progress, RunningMean, Trainer
 from hyperdfs.training.losses import collapse_loss, cross_entropy, scale_loss
 
-ROWS_PER_MASK = 4  # where no budget K is given: fewer masks and one per row both learn less
+
+def distinct_masks(budget: MaskBudget, n: int) -> int:
+    """K for a batch of n rows."""
+    if budget is None:
+        return n
+    return max(1, n // 4) if budget == "quarter" else min(budget, n)
 
 
-def batch_multiple(masks_per_batch: int | None, n: int) -> int:
-    """Batches of `n` rows must be a multiple of this for all masks to have as many rows."""
-    return ROWS_PER_MASK if masks_per_batch is None else min(masks_per_batch, n)
+def batch_multiple(budget: MaskBudget, n: int) -> int:
+    """What the length of a batch must be a multiple of, so that all masks have as many rows."""
+    if budget is None:
+        return 1
+    return 4 if budget == "quarter" else min(budget, n)
 
 
 def random_subsets(
@@ -28,7 +35,7 @@ def random_subsets(
     rows: Rows,
     sampler: MaskSampler,
     *,
-    masks_per_batch: int | None,
+    masks_per_batch: MaskBudget,
     noise: float,
     generator: torch.Generator,
 ) -> tuple[Tensor, Output]:
@@ -38,7 +45,7 @@ def random_subsets(
     own, and the K masks are shared only when the table is complete.
     """
     n, members = len(rows), net.members
-    k = n // ROWS_PER_MASK if masks_per_batch is None else min(masks_per_batch, n)
+    k = distinct_masks(masks_per_batch, n)
     masks = sampler.sample(members * k).view(members, k, -1).to(rows.x.device)
     if rows.observed is None and k < n:
         shape = (k, n // k)
