@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hyperdfs.errors import InputError, suggest
 
+Width = Annotated[int, Field(ge=1)]
 # K, the distinct masks in a batch; "quarter": one for every four rows, None: one for every row
 MaskBudget = Annotated[int, Field(ge=1)] | Literal["quarter"] | None
 
@@ -43,10 +44,10 @@ class HyperConfig(TableConfig):
     condition_dim: int | None = Field(None, ge=1)
     hypernetwork: bool = True
     hyper_width: int = Field(32, ge=1)
-    primary: tuple[int, ...] = (64,)
+    primary: tuple[Width, ...] = (64,)
     embed_dim: int | None = Field(8, ge=1)  # learned inputs per feature; None: its columns
     compress_to: int | None = Field(None, ge=1)  # None: 16 for pixels, else no compressor
-    selector_hidden: tuple[int, ...] = (64,)
+    selector_hidden: tuple[Width, ...] = (64,)
 
     # Both stages
     batch_size: int | None = Field(None, ge=1)
