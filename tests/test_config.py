@@ -70,7 +70,6 @@ def test_a_configuration_cannot_be_changed():
         ("class_weight", "heavy"),
         ("temperature", (1.0,)),
         ("masks_per_batch", 0),
-        ("primary", (64, 0)),
     ],
 )
 def test_a_wrong_value_is_named(field, value):
@@ -86,3 +85,8 @@ def test_an_unknown_field_or_preset():
         make_config("default", {"stage3_epochs": 1})
     with pytest.raises(InputError, match=r"default, paper, got 'best'"):
         make_config("best")
+
+
+def test_a_wrong_width_is_named_by_its_place():
+    with pytest.raises(InputError, match=r"'primary\.1' cannot be 0: "):
+        make_config("default", {"primary": (64, 0)})
