@@ -5,7 +5,7 @@ from __future__ import annotations
 from bench_stores import record
 from hyperdfs.bench.cells import CellRecord
 from hyperdfs.bench.table import tabulate
-from hyperdfs.report.benchmark.gather import list_methods
+from hyperdfs.report.benchmark.gather import first_seen, list_methods
 from hyperdfs.report.benchmark.story import headline, reference_of, significance, winners
 
 NAMES = "abcdefgh"
@@ -70,3 +70,16 @@ def test_colours_are_fixed_by_the_method_not_by_the_company() -> None:
     many = hues("hyperdfs", "hyperens", "cwcf", "dime", "vip", "moe")
     assert hues("vip", "hyperdfs") == {label: many[label] for label in ("hyperdfs", "vip")}
     assert len({many[label] for label in ("hyperdfs", "hyperens", "cwcf", "dime", "vip")}) == 5
+
+
+def test_few_methods_are_all_drawn_and_of_many_ours_and_the_best_of_each_group() -> None:
+    few = tabulate(cells({"hyperdfs": [0.1], "vip": [0.2], "constant": [0.3]}))
+    assert first_seen(few) == {"hyperdfs", "vip", "constant"}
+    many = {
+        **{"hyperdfs": [0.1, 0.1], "hyperens": [0.1, 0.1]},
+        **{"vip": [0.6, 0.9], "dime": [0.7, 0.8], "sefa": [0.5, 0.7]},
+        **{"aaco": [0.2], "moe": [0.3], "ensemble": [0.4]},
+        **{"random": [0.1, 0.0], "oracle": [1.0, 1.0], "constant": [0.9, 0.9]},
+    }
+    best = {"vip", "dime", "moe", "ensemble", "random", "oracle", "hyperdfs", "hyperens"}
+    assert first_seen(tabulate(cells(many))) == best

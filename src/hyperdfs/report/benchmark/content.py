@@ -20,6 +20,7 @@ class Method:
     stroke: str  # the name of its group
     preset: str
     parameters: str
+    ticked: bool  # whether its curves are drawn when the page opens
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from statistics import fmean
+
+import numpy as np
 
 from hyperdfs.bench.cells import CellRecord
 from hyperdfs.bench.curves import acquisition_band, cost_band, fit_times, prices_differ
-from hyperdfs.bench.table import Results, tabulate
+from hyperdfs.bench.table import Results, ranks, tabulate
 from hyperdfs.bench.table_grid import grids, legend
 from hyperdfs.bench.table_groups import GROUPS, group_of
 from hyperdfs.datasets import dataset_info, dataset_names
@@ -35,6 +38,8 @@ from hyperdfs.report.benchmark.story import facts, headline, reference_of, setti
 
 N_HUES = 10
 N_SHOWN = 3  # methods in pictures of single images
+MOST_CURVES = 8  # more at a time are a tangle
+BEST_OF_GROUP = 2
 
 Progress = Callable[[str], None]
 
@@ -73,6 +78,7 @@ def gather(
 def list_methods(results: Results, records: Sequence[CellRecord]) -> list[Method]:
     """Labels in the order of the tables, each with the look it has in every picture."""
     by_label = {record.key.label: record for record in records}
+    ticked = first_seen(results)
     taken: Counter[str] = Counter()
     methods = []
     for i, label in enumerate(results.labels):
@@ -93,9 +99,30 @@ def list_methods(results: Results, records: Sequence[CellRecord]) -> list[Method
                 stroke=group.name,
                 preset=record.preset,
                 parameters=_span(sizes),
+                ticked=label in ticked,
             )
         )
     return methods
+
+
+def first_seen(results: Results) -> set[str]:
+    """Whose curves are drawn at first: all where they are few, else ours, the best of each other
+    group by their mean place on the data sets they have, and the oracle."""
+    if len(results.labels) <= MOST_CURVES:
+        return set(results.labels)
+    places: dict[str, list[float]] = defaultdict(list)
+    group = {score.label: score.group.name for score in results.scores.values()}
+    for dataset in results.datasets:
+        scores = [s for (name, _), s in results.scores.items() if name == dataset and s.ranked]
+        if len(scores) > 1:
+            place = ranks(np.array([[score.mean for score in scores]]))[0] / len(scores)
+            for score, value in zip(scores, place.tolist(), strict=True):
+                places[score.label].append(value)
+    by_group: dict[str, list[str]] = defaultdict(list)
+    for label in sorted(places, key=lambda label: fmean(places[label])):
+        by_group[group[label]].append(label)
+    best = {label for labels in by_group.values() for label in labels[:BEST_OF_GROUP]}
+    return best | set(by_group["ours"]) | ({"oracle"} & set(results.labels))
 
 
 def _span(sizes: Sequence[int]) -> str:
