@@ -20,6 +20,7 @@ from hyperdfs.metrics import METRICS, metric_curve
 from hyperdfs.results import make_acquisition
 
 STORED = 1e-3  # what half precision may change of a metric
+TIES = 1e-2  # and of AUROC, where it makes equals of near neighbours
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +60,8 @@ def test_every_metric_follows_from_what_is_stored(cell):
     proba = arrays.proba.astype(float)
     for metric in METRICS:
         again = metric_curve(metric, arrays.labels, proba)
-        assert again == pytest.approx(record.curves[metric], abs=STORED), metric
+        margin = TIES if metric == "auroc" else STORED
+        assert again == pytest.approx(record.curves[metric], abs=margin), metric
     assert record.auac == pytest.approx(np.mean(record.curves["f1_macro"][2:]))
     bought = make_acquisition(arrays.order.astype(int), proba, np.array(record.costs))
     area = cost_area(arrays.labels, proba, bought.cost, np.array(record.costs))
