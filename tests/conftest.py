@@ -14,7 +14,12 @@ BESIDE = Path(__file__).parents[2] / "shared" / "data"
 if BESIDE.is_dir():
     os.environ.setdefault("HYPERDFS_DATA", str(BESIDE))
 
-QUICK = {"stage1_epochs": 4, "stage2_epochs": 3, "teacher_weight": 0.0}
+QUICK = {
+    "stage1_epochs": 4,
+    "stage2_epochs": 3,
+    "stage2_min_steps": 1,
+    "teacher_weight": 0.0,
+}
 
 
 def mixed_table(n: int = 240, seed: int = 0) -> pd.DataFrame:

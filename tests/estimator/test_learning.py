@@ -55,6 +55,18 @@ def test_the_papers_preset():
     assert full.any(axis=2).mean() > 0.9
 
 
+def test_few_rows_are_enough_to_buy_differently_for_different_cases():
+    """The sign of the first feature is half of the label and says which other holds the rest."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(400, 5))
+    right = np.where(X[:, 0] > 0, 1, 2)
+    y = 2 * (right == 1) + (X[np.arange(400), right] > 0)
+    clf = HyperDFSClassifier(max_budget=2, random_state=0).fit(X[:80], y[:80])
+    order = clf.acquire(X[80:]).order
+    assert (order[:, 0] == 0).mean() > 0.9
+    assert (order[:, 1] == right[80:]).mean() > 0.8
+
+
 def test_prices_turn_the_selector_away_from_dear_features():
     """Two copies of the one useful feature: the cheap one is bought."""
     X, y = numbers(200, m=3)

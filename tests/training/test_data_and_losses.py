@@ -33,6 +33,15 @@ def test_batches_cover_every_row_in_equal_groups(n, size, multiple, seed):
     assert max(map(len, batches)) <= max(2 * size, size + 1) + multiple
 
 
+def test_every_pass_covers_every_row_in_an_order_of_its_own():
+    generator = torch.Generator().manual_seed(0)
+    batches = list(shuffled_batches(40, 10, passes=3, generator=generator))
+    assert len(batches) == 12
+    orders = torch.cat(batches).view(3, 40)
+    assert torch.equal(orders.sort(1).values, torch.arange(40).expand(3, 40))
+    assert not torch.equal(orders[0], orders[1])
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     counts=st.lists(st.integers(1, 60), min_size=2, max_size=12),

@@ -84,21 +84,22 @@ def stacked(first: Rows, second: Rows) -> Rows:
 
 
 def shuffled_batches(
-    n: int, size: int, *, multiple: int = 1, generator: torch.Generator
+    n: int, size: int, *, multiple: int = 1, passes: int = 1, generator: torch.Generator
 ) -> Iterator[Tensor]:
     """Index batches of about `size` that cover 0..n-1; each length is a multiple of `multiple`.
 
-    The last one is filled up from the start of the permutation.
+    The last one is filled up from the start of the permutation. Each of the passes shuffles anew.
     """
-    order = torch.randperm(n, generator=generator)
     n_batches = max(1, round(n / size))
     length = -(-n // n_batches)
     length = -(-length // multiple) * multiple
-    for start in range(0, n, length):
-        index = order[start : start + length]
-        short = -len(index) % multiple
-        while short:
-            fill = order[:short]
-            index = torch.cat([index, fill])
-            short -= len(fill)
-        yield index
+    for _ in range(passes):
+        order = torch.randperm(n, generator=generator)
+        for start in range(0, n, length):
+            index = order[start : start + length]
+            short = -len(index) % multiple
+            while short:
+                fill = order[:short]
+                index = torch.cat([index, fill])
+                short -= len(fill)
+            yield index

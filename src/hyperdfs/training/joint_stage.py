@@ -90,7 +90,9 @@ def fit_jointly(
 ) -> History:
     """Train both networks; keep the epoch whose deterministic policy does best on `valid`."""
     multiple = batch_multiple(config.masks_per_batch, len(train)) if config.replay else 1
-    steps, epochs = max(1, round(len(train) / batch_size)), config.stage2_epochs
+    epochs, steps = config.stage2_epochs, max(1, round(len(train) / batch_size))
+    passes = -(-config.stage2_min_steps // steps)
+    steps *= passes
     if config.start_order:
         start_from(selector, lookahead_order(net, train, max_budget, price, generator))
     step = JointStep(net, selector, config, sampler, max_budget, price, generator)
@@ -111,7 +113,7 @@ def fit_jointly(
         temperature = first + (last - first) * epoch / max(1, epochs - 1)
         total, seen = 0.0, 0
         for index in shuffled_batches(
-            len(train), batch_size, multiple=multiple, generator=generator
+            len(train), batch_size, multiple=multiple, passes=passes, generator=generator
         ):
             loss = step.loss(train.take(index), temperature)
             total, seen = total + float(loss.detach().mean()) * len(index), seen + len(index)
