@@ -14,7 +14,7 @@ import pytest
 import hyperdfs
 from hyperdfs.cli.app import main
 
-RUN = [sys.executable, "-c", "import sys; from hyperdfs.cli.app import main; sys.exit(main())"]
+RUN = [sys.executable, "-m", "hyperdfs"]
 PRICES = "feature,price\nage,1\nsex,1\nmarker,5\npressure,3\nsmoker,1\ntown,1\n"
 QUICK = ["--set", "stage1_epochs=3", "--set", "stage2_epochs=2", "--set", "teacher_weight=0"]
 
