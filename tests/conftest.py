@@ -17,7 +17,7 @@ if BESIDE.is_dir():
 QUICK = {
     "stage1_epochs": 4,
     "stage2_epochs": 3,
-    "stage2_min_steps": 1,
+    "stage2_epoch_steps": 1,
     "teacher_weight": 0.0,
 }
 

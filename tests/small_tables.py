@@ -12,7 +12,7 @@ from hyperdfs import HyperDFSClassifier
 TINY: dict[str, Any] = {
     "stage1_epochs": 3,
     "stage2_epochs": 2,
-    "stage2_min_steps": 1,
+    "stage2_epoch_steps": 1,
     "teacher_weight": 0.0,
     "token_dim": 8,
     "condition_dim": 8,

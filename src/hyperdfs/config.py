@@ -68,7 +68,7 @@ class HyperConfig(TableConfig):
 
     # Stage 2: selector and predictor jointly
     stage2_epochs: int = Field(40, ge=1)
-    stage2_min_steps: int = Field(25, ge=1)  # in an epoch; few rows are passed over several times
+    stage2_epoch_steps: int = Field(25, ge=1)  # few rows are passed over several times
     stage2_lr: float = Field(3e-4, gt=0)
     selector_lr: float = Field(3e-3, gt=0)
     stage2_patience: int = Field(15, ge=1)
@@ -93,7 +93,7 @@ PAPER: dict[str, Any] = {
     "stage1_epochs": 200,
     "stage1_lr": 1e-2,
     "stage2_epochs": 100,
-    "stage2_min_steps": 1,
+    "stage2_epoch_steps": 1,
     "stage2_lr": 1e-3,
     "selector_lr": 1e-3,
     "start_order": False,

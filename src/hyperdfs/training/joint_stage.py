@@ -91,7 +91,7 @@ def fit_jointly(
     """Train both networks; keep the epoch whose deterministic policy does best on `valid`."""
     multiple = batch_multiple(config.masks_per_batch, len(train)) if config.replay else 1
     epochs, steps = config.stage2_epochs, max(1, round(len(train) / batch_size))
-    passes = -(-config.stage2_min_steps // steps)
+    passes = max(1, round(config.stage2_epoch_steps / steps))
     steps *= passes
     if config.start_order:
         start_from(selector, lookahead_order(net, train, max_budget, price, generator))
