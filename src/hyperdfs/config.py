@@ -68,7 +68,7 @@ class HyperConfig(TableConfig):
 
     # Stage 2: selector and predictor jointly
     stage2_epochs: int = Field(40, ge=1)
-    stage2_epoch_steps: int = Field(25, ge=1)  # few rows are passed over several times
+    stage2_epoch_steps: int = Field(12, ge=1)  # few rows are passed over several times
     stage2_lr: float = Field(3e-4, gt=0)
     selector_lr: float = Field(3e-3, gt=0)
     stage2_patience: int = Field(15, ge=1)
