@@ -93,6 +93,15 @@ def test_markdown_has_marks_paper_and_missing_folds(results: Results) -> None:
     assert "over the one data set of 2" in text
 
 
+def test_the_majoritys_macro_f1_stands_in_for_no_other_metric() -> None:
+    one = [*cells(), record("wine", "constant", [0.2, 0.2, 0.2], n_folds=1)]
+    for metric, shown in (("f1_macro", "25.00"), ("seconds", "")):
+        rows = markdown_rows(to_markdown(grids(tabulate(one, metric=metric)), []))
+        head = next(row for row in rows if "constant" in row and "repa" in row)
+        row = next(row for row in rows if row[0] == "diabetes130")
+        assert dict(zip(head, row, strict=True))["constant"] == shown
+
+
 def test_every_table_is_rectangular(results: Results) -> None:
     for block in to_markdown(grids(results), legend(results)).split("### ")[1:]:
         assert len({len(row) for row in markdown_rows(block)}) == 1

@@ -136,7 +136,7 @@ def _row(results: Results, dataset: str, columns: Sequence[Column], decimals: in
     cells = [None if s is None else _cell(s, results.metric, decimals) for s in scores]
     known = [score for score in scores if score is not None]
     for i, column in enumerate(columns):
-        if column.label == CONSTANT and scores[i] is None:
+        if column.label == CONSTANT and scores[i] is None and results.metric == "f1_macro":
             values = [s.constant_f1 for s in known if not math.isnan(s.constant_f1)]
             cells[i] = Cell(f"{values[0]:.{decimals}f}") if values else None
     _mark(cells, scores, columns, higher=results.spec.higher_is_better)
