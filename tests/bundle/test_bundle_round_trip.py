@@ -9,11 +9,33 @@ import numpy as np
 import pandas as pd
 import pytest
 from safetensors.numpy import load as load_tensors
+from saved_models import priced_model, saved_bytes, small_model
 from sklearn.base import clone
 
 from hyperdfs import DFSClassifier, bundle, load
 from hyperdfs.features import FeatureSpace
 from small_tables import TINY, fit, mixed, numbers
+
+
+@pytest.fixture(scope="module")
+def table():
+    return mixed(40, seed=1)[0]
+
+
+@pytest.fixture(scope="module")
+def clf():
+    return priced_model()
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory):
+    """The bytes of a saved model."""
+    return saved_bytes(priced_model(), tmp_path_factory.mktemp("bundle"))
+
+
+@pytest.fixture(scope="module")
+def small():
+    return small_model()
 
 
 class TestRoundTrip:
