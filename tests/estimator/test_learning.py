@@ -10,6 +10,7 @@ import pytest
 from hyperdfs import HyperDFSClassifier
 from hyperdfs.datasets import load_dataset
 from hyperdfs.errors import HyperDFSError
+from hyperdfs.training.joint_stage import JointStep
 from small_tables import fit, mixed, numbers
 
 
@@ -65,6 +66,16 @@ def test_few_rows_are_enough_to_buy_differently_for_different_cases():
     order = clf.acquire(X[80:]).order
     assert (order[:, 0] == 0).mean() > 0.9
     assert (order[:, 1] == right[80:]).mean() > 0.8
+
+
+@pytest.mark.parametrize("steps", [1, 6])
+def test_few_rows_are_passed_over_until_an_epoch_has_its_steps(steps, monkeypatch):
+    """60 rows are one batch."""
+    calls = []
+    loss = JointStep.loss
+    monkeypatch.setattr(JointStep, "loss", lambda *args: calls.append(1) or loss(*args))
+    fit(*numbers(60), max_budget=2, config={"stage2_epochs": 2, "stage2_epoch_steps": steps})
+    assert len(calls) == 2 * steps
 
 
 def test_prices_turn_the_selector_away_from_dear_features():
