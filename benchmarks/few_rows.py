@@ -2,10 +2,10 @@
 
     python benchmarks/few_rows.py
 
-The folds of Wine or Heart hold 36 and 54 test rows; one wine is worth about three points. Here every
-method is fitted on the same random 200 rows of a larger table and scored on up to 2,000 others,
-several times. Every finished fit is a JSON file in --out; a rerun does only what is missing and
-prints the table. The data files are those of the benchmark (`hyperdfs datasets NAME`).
+The folds of Wine and Heart hold 36 and 54 test rows; one wine is worth about three points. Here
+every method is fitted on the same random 200 rows of a larger table and scored on up to 2,000
+others, several times. Every finished fit is a JSON file in --out; a rerun does only what is missing
+and prints the table. The data files are those of the benchmark (`hyperdfs datasets NAME`).
 """
 
 from __future__ import annotations
