@@ -27,6 +27,10 @@ class Acquisition:
     def budget(self) -> int:
         return self.order.shape[1]
 
+    def take(self, rows: np.ndarray) -> Acquisition:
+        """The purchases of some of the rows."""
+        return Acquisition(self.order[rows], self.proba[rows], self.cost[rows], self.n_features)
+
     def masks(self, budget: int) -> np.ndarray:
         """(n, M) bool: what had been bought after `budget` purchases."""
         whole = isinstance(budget, int | np.integer) and not isinstance(budget, bool)

@@ -64,8 +64,9 @@ def table():
 
 def test_an_honest_buyer_passes(table):
     X, space = table
-    check_leaks(Buyer(honest_choice, honest_prediction), X, space, BUDGET)
-    check_leaks(Buyer(honest_choice, honest_prediction), X, space, len(space))
+    honest = Buyer(honest_choice, honest_prediction)
+    check_leaks(honest, X, space, honest.acquire(X, BUDGET))
+    check_leaks(honest, X, space, honest.acquire(X, len(space)))
 
 
 @pytest.mark.parametrize("at", range(BUDGET + 1))
@@ -78,7 +79,7 @@ def test_a_prediction_that_peeks_once_is_caught(table, at):
     X, space = table
     never_last = Buyer(lambda values, known: known.argmin(1), peek)
     with pytest.raises(NetError, match="prediction must not depend"):
-        check_leaks(never_last, X, space, BUDGET)
+        check_leaks(never_last, X, space, never_last.acquire(X, BUDGET))
 
 
 @pytest.mark.parametrize("at", range(BUDGET))
@@ -89,8 +90,9 @@ def test_a_choice_that_peeks_once_is_caught(table, at):
         return honest_choice(values, known)
 
     X, space = table
+    buyer = Buyer(peek, honest_prediction)
     with pytest.raises(NetError, match="next purchase must not depend") as caught:
-        check_leaks(Buyer(peek, honest_prediction), X, space, BUDGET)
+        check_leaks(buyer, X, space, buyer.acquire(X, BUDGET))
     assert caught.value.net == "leak"
 
 
@@ -101,18 +103,19 @@ def test_a_choice_by_the_value_it_buys_is_caught(table):
         return np.where(known, -np.inf, values).argmax(1)
 
     X, space = table
+    buyer = Buyer(peek, honest_prediction)
     with pytest.raises(NetError, match="after 0 purchases"):
-        check_leaks(Buyer(peek, honest_prediction), X, space, BUDGET)
+        check_leaks(buyer, X, space, buyer.acquire(X, BUDGET))
 
 
 def test_real_models_on_mixed_columns_groups_and_gaps_pass():
     X, y = mixed(120)
     groups = {"body": ["age", "height"]}
     clf = DFSClassifier(groups=groups, config=TINY, max_budget=4).fit(X, y)
-    check_leaks(clf, X, clf.features_, 4)
+    check_leaks(clf, X, clf.features_, clf.acquire(X, 4))
     data = load_dataset("wine")
     control = DFSClassifier("random", config=TINY).fit(data.X, data.y)
-    check_leaks(control, data.X, data.features, 10)
+    check_leaks(control, data.X, data.features, control.acquire(data.X, 10))
 
 
 def test_purchases():

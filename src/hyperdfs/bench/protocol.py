@@ -141,7 +141,7 @@ def check_results(
     check_probabilities(proba)
     record.checks["probabilities"] = True
     if not getattr(clf._state.model.selector, "peeks", False):
-        check_leaks(clf, data.X.iloc[test], data.features, record.budget)
+        check_leaks(clf, data.X.iloc[test], data.features, bought)
         record.checks["leak"] = True
 
 
