@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from bench_cells import task_of
 from hyperdfs.bench import protocol
@@ -44,15 +45,6 @@ def peeks_when_predicting(X, bought):
     return replace(bought, proba=proba)
 
 
-def peeks_when_choosing(X, bought):
-    """Lets a value that nobody has bought yet decide what comes first."""
-    order = bought.order.copy()
-    for row, feature in zip(order, np.where(X["alcohol"] > 13, 1, 2), strict=True):
-        row[row == feature] = row[0]
-        row[0] = feature
-    return replace(bought, order=order)
-
-
 def buys_twice(X, bought):
     order = bought.order.copy()
     order[3, 4] = order[3, 0]
@@ -78,8 +70,7 @@ def predicts_nonsense(X, bought):
 @pytest.mark.parametrize(
     ("tamper", "net", "sentence"),
     [
-        (peeks_when_predicting, "leak", "A prediction must not depend on values"),
-        (peeks_when_choosing, "leak", "The next purchase must not depend on values"),
+        (peeks_when_predicting, "prediction", "A scored prediction must be the one from the"),
         (buys_twice, "no_repeat", "No feature may be bought twice, but test row 3"),
         (stops_early, "exact_budget", "Exactly b features must be bought at budget b"),
         (buys_more, "exact_budget", "at 10 it were 11"),
@@ -94,6 +85,38 @@ def test_a_cheat_fails_its_cell_by_name(tmp_path: Path, tamper, net, sentence):
     assert sentence in str(record.error)
     assert record.checks[net] is False
     assert read_record(tmp_path / task.key.path()) == record
+
+
+def test_a_choice_by_values_that_nobody_bought_is_caught(tmp_path: Path):
+    class ByValue:
+        """Buys the features of a row by their values, the largest first."""
+
+        def __init__(self, X):
+            self.values = torch.tensor(X.to_numpy(), dtype=torch.float32)
+
+        def scores(self, x, mask):
+            return self.values
+
+    class Chooser(Cheat):
+        def acquire(self, X, budget):
+            return self.honest.acquire(X, budget, selector=ByValue(X))
+
+    record = work_on(task_of(), root=tmp_path, make=lambda *at: Chooser(make_classifier(*at), None))
+    assert record.checks["leak"] is False
+    assert "The next purchase must not depend on values" in str(record.error)
+
+
+def test_row_numbers_tell_nothing(tmp_path: Path):
+    """Wine is sorted by class: a method that looks labels up by row number gains nothing."""
+    seen = []
+
+    def look(X, bought):
+        seen.append(X.index.tolist())
+        return bought
+
+    record = work_on(task_of(), root=tmp_path, make=cheating(look))
+    assert record.status == "done", record.error
+    assert seen[0] == list(range(record.n_test))
 
 
 def test_a_split_that_lets_test_rows_into_the_fit_is_caught(tmp_path: Path, monkeypatch):
@@ -135,7 +158,7 @@ def test_a_reference_that_says_it_peeks_is_not_held_to_the_leak_net(tmp_path: Pa
             self._state.model.selector.peeks = True
 
     def make(task, data):
-        return Declared(make_classifier(task, data), peeks_when_choosing)
+        return Declared(make_classifier(task, data), peeks_when_predicting)
 
     record = work_on(task_of(), root=tmp_path, make=make)
     assert record.status == "done", record.error

@@ -11,6 +11,7 @@ from hyperdfs.estimator import DFSClassifier
 from hyperdfs.evaluation.nets import (
     NetError,
     check_leaks,
+    check_predictions,
     check_probabilities,
     check_purchases,
     check_split,
@@ -38,6 +39,10 @@ class Buyer:
             known[np.arange(len(known)), order[-1]] = True
             proba.append(self.predict(values, known))
         return make_acquisition(np.stack(order, 1), np.stack(proba, 1), np.ones(values.shape[1]))
+
+    def predict_proba(self, X):
+        values = X.to_numpy(float)
+        return self.predict(np.nan_to_num(values), ~np.isnan(values))
 
 
 def two_classes(score):
@@ -67,6 +72,17 @@ def test_an_honest_buyer_passes(table):
     honest = Buyer(honest_choice, honest_prediction)
     check_leaks(honest, X, space, honest.acquire(X, BUDGET))
     check_leaks(honest, X, space, honest.acquire(X, len(space)))
+
+
+def test_a_score_that_the_model_cannot_repeat_is_caught(table):
+    X, space = table
+    honest = Buyer(honest_choice, honest_prediction)
+    path = honest.acquire(X, BUDGET)
+    check_predictions(honest, X, space, path)
+    path.proba[:, 2] = [0.0, 1.0]
+    with pytest.raises(NetError, match="after 2 purchases it is off by") as caught:
+        check_predictions(honest, X, space, path)
+    assert caught.value.net == "prediction"
 
 
 @pytest.mark.parametrize("at", range(BUDGET + 1))
@@ -113,6 +129,9 @@ def test_real_models_on_mixed_columns_groups_and_gaps_pass():
     groups = {"body": ["age", "height"]}
     clf = DFSClassifier(groups=groups, config=TINY, max_budget=4).fit(X, y)
     check_leaks(clf, X, clf.features_, clf.acquire(X, 4))
+    check_predictions(clf, X, clf.features_, clf.acquire(X, 4))
+    published = DFSClassifier(groups=groups, config=TINY, max_budget=4, preset="paper").fit(X, y)
+    check_predictions(published, X, clf.features_, published.acquire(X, 4))
     data = load_dataset("wine")
     control = DFSClassifier("random", config=TINY).fit(data.X, data.y)
     check_leaks(control, data.X, data.features, control.acquire(data.X, 10))

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from checks import complete_numbers, does_not_peek, groups_missing_and_text
 
-from hyperdfs import DFSClassifier
+from hyperdfs import DFSClassifier, load
 from hyperdfs.datasets import load_dataset
 
 QUICK = {"hidden": (16,), "epochs": 8, "tuning_epochs": 3, "lr": 1e-2, "n_bins": 0}
@@ -54,3 +54,14 @@ def test_an_expensive_feature_waits_and_equal_costs_change_nothing() -> None:
     assert bought(None) == [0, 1]
     assert bought({"a": 7.0, "b": 7.0, "c": 7.0}) == [0, 1]
     assert bought({"a": 50.0, "b": 1.0, "c": 1.0})[0] == 1
+
+
+@pytest.mark.parametrize("method", ["random", "random_mlp"])
+def test_random_orders_follow_the_seed_and_survive_a_save(method: str, tmp_path: Path) -> None:
+    X, y = complete_numbers()
+    quick = {"stage1_epochs": 1} if method == "random" else QUICK
+    a, b = (DFSClassifier(method, config=quick, random_state=seed).fit(X, y) for seed in (0, 1))
+    orders = a.acquire(X, 3).order
+    assert (orders != b.acquire(X, 3).order).any()
+    a.save(tmp_path / "a.hdfs")
+    assert (load(tmp_path / "a.hdfs").acquire(X, 3).order == orders).all()

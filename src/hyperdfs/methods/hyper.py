@@ -6,15 +6,17 @@ import warnings
 from typing import Any
 
 import numpy as np
+import torch
 
 from hyperdfs.config import HyperConfig
 from hyperdfs.errors import HyperDFSError
 from hyperdfs.methods.base import Job, Method, Model, Shape
+from hyperdfs.nn.arrays import Arrays
 from hyperdfs.nn.hyper import ConcatNet, HyperNet, SubsetNet
 from hyperdfs.nn.scoring import ScoreNet
 from hyperdfs.predictors.network import NetworkPredictor
-from hyperdfs.selectors.fixed import RandomSelector
 from hyperdfs.selectors.learned import LearnedSelector
+from hyperdfs.selectors.static import FittedRandomSelector
 from hyperdfs.training.data import Rows
 from hyperdfs.training.joint_stage import fit_jointly
 from hyperdfs.training.loop import DivergedError, History
@@ -68,8 +70,9 @@ def build(shape: Shape, config: HyperConfig, members: int) -> Model:
 
 
 def build_random(shape: Shape, config: HyperConfig, members: int) -> Model:
-    net = build_net(shape, config, members)
-    return Model(NetworkPredictor(net), RandomSelector(), {"predictor": net})
+    net, fitted = build_net(shape, config, members), Arrays("seed")
+    modules = {"predictor": net, "fitted": fitted}
+    return Model(NetworkPredictor(net), FittedRandomSelector(fitted), modules)
 
 
 def batch_size(config: HyperConfig, n: int) -> int:
@@ -139,7 +142,11 @@ def _attempt(job: Job, train: Rows, valid: Rows, *, shrink: float, joint: bool) 
 
 
 def fit_random(job: Job, train: Rows, valid: Rows) -> Model:
-    return fit(job, train, valid, joint=False)
+    model = fit(job, train, valid, joint=False)
+    fitted = model.modules["fitted"]
+    assert isinstance(fitted, Arrays)
+    fitted.set("seed", torch.tensor(job.seed))
+    return model
 
 
 HYPER_METHODS = [

@@ -13,8 +13,7 @@ from hyperdfs.methods.base import Job, Method, Model, Shape
 from hyperdfs.nn.arrays import Arrays
 from hyperdfs.nn.mlp import MaskedNet
 from hyperdfs.predictors.mlp import MLPPredictor
-from hyperdfs.selectors.fixed import RandomSelector
-from hyperdfs.selectors.static import FittedOrderSelector
+from hyperdfs.selectors.static import FittedOrderSelector, FittedRandomSelector
 from hyperdfs.training.data import Rows
 from hyperdfs.training.loop import History
 from hyperdfs.training.masked import (
@@ -67,8 +66,9 @@ def build_static(shape: Shape, config: MaskedConfig, members: int) -> Model:
 
 
 def build_random(shape: Shape, config: MaskedConfig, members: int) -> Model:
-    net = build_net(shape, config)
-    return Model(MLPPredictor(net), RandomSelector(), {"predictor": net})
+    net, fitted = build_net(shape, config), Arrays("seed")
+    modules = {"predictor": net, "fitted": fitted}
+    return Model(MLPPredictor(net), FittedRandomSelector(fitted), modules)
 
 
 def _fit_predictor(
@@ -91,6 +91,9 @@ def _fit_predictor(
 
 def fit_random(job: Job, train: Rows, valid: Rows) -> Model:
     model = job.untrained(build_random)
+    fitted = model.modules["fitted"]
+    assert isinstance(fitted, Arrays)
+    fitted.set("seed", torch.tensor(job.seed))
     model.history = _fit_predictor(job, model, train, valid, job.generator())
     return model
 
