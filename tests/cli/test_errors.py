@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -59,6 +61,7 @@ def test_unusable_tables(
     [
         (["--target", "risc"], "did you mean 'risk'"),
         (["--target", "risk", "--drop", "twon"], "did you mean 'town'"),
+        (["--target", "risk", "--drop", "risk"], "other than the target"),
         (["--target", "risk", "--out", "no/such/folder/m.hdfs"], "folder that exists"),
         (["--target", "risk", "--preset", "best"], "preset must be one of"),
         (["--target", "risk", "--method", "magic"], "method must be one of"),
@@ -132,6 +135,17 @@ def test_an_interruption_is_one_line_and_130(
     monkeypatch.setattr("hyperdfs.cli.screen.listing_table", interrupt)
     assert main(["methods"]) == 130
     assert capsys.readouterr().err == "hyperdfs: interrupted\n"
+
+
+@pytest.mark.parametrize("args", [["datasets"], ["methods", "--json"]])
+def test_a_reader_that_has_gone_is_no_error(args: list[str]) -> None:
+    command = [sys.executable, "-m", "hyperdfs", *args]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
 
 
 def test_a_defect_is_one_line_and_1(

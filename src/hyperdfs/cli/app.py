@@ -59,9 +59,11 @@ def main(args: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, typer.Abort):
         code = INTERRUPTED
     except BrokenPipeError:
-        # The reader has gone (`| head`): nothing is left to say, not even at interpreter exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return BROKEN_PIPE
+        return _leave_quietly()
+    except SystemExit as end:  # what click and rich make of a broken pipe
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+        return _leave_quietly()
     except (HyperDFSError, OSError, ValueError) as error:
         if DEBUG in os.environ and not isinstance(error, HyperDFSError):
             raise
@@ -76,6 +78,12 @@ def main(args: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         print("hyperdfs: interrupted", file=sys.stderr)
     return code if isinstance(code, int) else 0
+
+
+def _leave_quietly() -> int:
+    """The reader has gone (`| head`): nothing is left to say, not even at interpreter exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return BROKEN_PIPE
 
 
 def _message(error: Exception) -> str:

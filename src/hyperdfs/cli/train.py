@@ -49,12 +49,15 @@ def train(
     from hyperdfs.cli.files import need_columns, read_costs, read_groups, read_table, split_target
     from hyperdfs.cli.options import need_place
     from hyperdfs.cli.screen import print_json, stderr, stdout
+    from hyperdfs.errors import InputError
 
     settings = parse_settings(set_ or [])
     prices = read_costs(costs) if costs else None
     together = read_groups(groups) if groups else None
     rows = read_table(table)
-    need_columns(rows, drop or [])
+    need_columns(rows, [target, *(drop or [])])
+    if target in (drop or []):
+        raise InputError(f"--drop takes columns other than the target, got {target!r}; leave it.")
     X, y, without = split_target(rows, target)
     X = X.drop(columns=drop or [])
     need_place("--out", out)
