@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from bench_stores import record
 from hyperdfs.bench.cells import CellKey, CellRecord, Seconds
 from hyperdfs.bench.paper import COUNTERPARTS, METHODS, counterpart, published
-from hyperdfs.bench.table import averages, ranks, tabulate
+from hyperdfs.bench.table import ranks, tabulate
+from hyperdfs.bench.table_block import averages, block_of
 from hyperdfs.bench.table_grid import legend
 from hyperdfs.bench.table_groups import GROUP_OF, UNRANKED, group_of
 from hyperdfs.errors import InputError
@@ -93,6 +94,39 @@ def test_averages_cover_only_what_all_ranked_methods_finished() -> None:
     assert found.datasets == ["bank"]
     assert found.mean == {"vip": pytest.approx(50), "moe": pytest.approx(60)}
     assert found.rank == {"vip": 2, "moe": 1}
+
+
+def grid(finished: dict[str, str]) -> list[CellRecord]:
+    """Methods that have finished the data sets of these letters."""
+    return [cell for label, names in finished.items() for d in names for cell in flat(d, label, 1)]
+
+
+@pytest.mark.parametrize(
+    ("finished", "labels", "datasets"),
+    [
+        # A variant on one data set does not take the others' ranks away.
+        ({"vip": "abcd", "moe": "abcd", "mine": "a"}, "vip moe", "abcd"),
+        # Nor do many of them.
+        ({"vip": "abcd", "moe": "abcd", "m1": "a", "m2": "a", "m3": "a"}, "vip moe", "abcd"),
+        # One data set less for one method more is worth it, and so is the second half.
+        ({"vip": "abcd", "moe": "abcd", "mine": "abc"}, "vip moe mine", "abc"),
+        # A method that has finished more than the rest does not put them out.
+        ({"vip": "abcdefghi", "moe": "abcd", "aaco": "abcd"}, "vip aaco moe", "abcd"),
+        # Two that share nothing: both give way.
+        ({"vip": "abcdef", "moe": "abcdef", "m1": "abc", "m2": "def"}, "vip moe", "abcdef"),
+        ({"vip": "abc", "moe": "a"}, "vip moe", "a"),
+        ({"vip": "abc"}, "vip", "abc"),
+        ({"oracle": "abc"}, "", ""),
+    ],
+)
+def test_incomplete_methods_are_left_out_where_they_cost_more(
+    finished: dict[str, str], labels: str, datasets: str
+) -> None:
+    found = block_of(tabulate(grid(finished)))
+    assert (found.labels, found.datasets) == (labels.split(), list(datasets))
+    ranked = set(finished) - {"oracle"}
+    assert set(found.left_out) == ranked - set(found.labels)
+    assert all(label in found.absent() for label in found.left_out)
 
 
 def test_no_shared_data_set_means_no_average() -> None:

@@ -153,6 +153,15 @@ def test_the_command_writes_and_refuses(
     report_command(out=store, to=target)
     assert target.read_text(encoding="utf-8").startswith("<!doctype html>")
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
+    report_command(out=store, to=target, datasets="tables", methods="vip,hyperdfs")
+    part = target.read_text(encoding="utf-8")
+    assert "static_mlp" not in part
+    assert "mnist" not in part
+    assert "--to report.html --datasets tables --methods vip,hyperdfs" in part
+    with pytest.raises(InputError, match="--methods must name stored results, got 'vipp'"):
+        report_command(out=store, to=target, methods="vipp")
+    with pytest.raises(InputError, match="matches both"):
+        report_command(out=store, to=target, methods="moe", datasets="mnist")
     with pytest.raises(InputError, match="--to must be a file"):
         report_command(out=store, to=tmp_path)
     with pytest.raises(InputError, match="has no results"):

@@ -51,6 +51,27 @@ def test_ties_are_told_as_ties() -> None:
     assert sentences[2] == "2 data sets cannot show that a difference is no accident."
 
 
+def test_a_variant_on_one_data_set_takes_nobodys_test_away() -> None:
+    up = [0.5 + i / 100 for i in range(8)]
+    rivals = {"hyperdfs": [v + 0.1 for v in up], "vip": up, "moe": [v - 0.1 for v in up]}
+    found = tabulate(cells({**rivals, "mine": [0.99]}))
+    tests = significance(found, reference_of(found))
+    assert tests.n_datasets == 8
+    assert tests.friedman is not None
+    assert tests.friedman.labels == ("hyperdfs", "vip", "moe")
+    assert tests.left_out.startswith("mine is left out")
+    assert "over 8 data sets" in headline(found, tests)[0]
+
+
+def test_a_reference_that_is_left_out_gives_way() -> None:
+    up = [0.5 + i / 100 for i in range(4)]
+    found = tabulate(cells({"hyperdfs": [0.9], "vip": up, "moe": up, "dime": up}))
+    assert reference_of(found) == "dime"
+    assert significance(found, "dime").comparisons
+    few = tabulate(cells({"vip": up, "moe": up[:3], "dime": up[:3]}))
+    assert "over 3 of 4 data sets" in headline(few, significance(few, "vip"))[0]
+
+
 def test_one_method_has_no_rivals() -> None:
     assert told({"vip": [0.9, 0.1]}) == []
 

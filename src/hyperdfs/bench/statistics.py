@@ -180,7 +180,7 @@ def friedman_caveat(n_datasets: int, n_methods: int) -> str:
         return f"Mean ranks are tested from 3 methods on; here are {n_methods}."
     if n_datasets < FEWEST_DATASETS:
         return (
-            "Mean ranks are tested over data sets that all methods have finished; here "
+            "Mean ranks are tested over data sets that several methods have all finished; here "
             + ("is 1" if n_datasets else "is none")
             + ", at least 2 are needed."
         )

@@ -1,4 +1,4 @@
-"""From stored cells to scores: one per method and data set, with averages and ranks.
+"""From stored cells to scores: one per method and data set.
 
 The score of a cell is the mean of a metric over the budgets 2..10, in percent where the metric is a
 share. A fold's value is the mean over its seeds; mean and standard deviation (population form,
@@ -135,7 +135,7 @@ class Results:
         return [label for label in self.labels if label in ranked]
 
     def common(self, labels: Sequence[str]) -> list[str]:
-        """The data sets that every one of these methods has completed."""
+        """The data sets that every one of these methods has completed, with a score to rank."""
         return [d for d in self.datasets if all(self._done(d, label) for label in labels)]
 
     def matrix(self, datasets: Sequence[str], labels: Sequence[str]) -> np.ndarray:
@@ -145,16 +145,7 @@ class Results:
 
     def _done(self, dataset: str, label: str) -> bool:
         score = self.scores.get((dataset, label))
-        return score is not None and score.complete
-
-
-@dataclass(frozen=True)
-class Averages:
-    """Mean score and mean rank of the ranked methods, over the data sets they share."""
-
-    datasets: list[str]
-    mean: dict[str, float]
-    rank: dict[str, float]
+        return score is not None and score.complete and score.ranked
 
 
 def tabulate(
@@ -170,10 +161,8 @@ def tabulate(
         raise InputError(f"--metric must be one of {', '.join(METRICS)}, got {metric!r}.")
     kept = [
         record
-        for record in records
-        if (datasets is None or dataset_tags(record) & set(datasets))
-        and (methods is None or record.key.label in methods)
-        and (groups is None or group_of(record.method).name in groups)
+        for record in select(records, datasets=datasets, methods=methods)
+        if groups is None or group_of(record.method).name in groups
     ]
     done: dict[tuple[str, int | None, str], list[CellRecord]] = defaultdict(list)
     for record in kept:
@@ -187,6 +176,21 @@ def tabulate(
         name = source if len(caps[source]) == 1 or cap is None else f"{source}@{cap}"
         scores[name, label] = _score(name, cells, metric)
     return Results(metric, scores, [record for record in kept if record.status == "failed"])
+
+
+def select(
+    records: Iterable[CellRecord],
+    *,
+    datasets: Sequence[str] | None = None,
+    methods: Sequence[str] | None = None,
+) -> list[CellRecord]:
+    """The records of these data sets (by tag) and labels; None means all."""
+    return [
+        record
+        for record in records
+        if (datasets is None or dataset_tags(record) & set(datasets))
+        and (methods is None or record.key.label in methods)
+    ]
 
 
 def dataset_tags(record: CellRecord) -> set[str]:
@@ -248,18 +252,3 @@ def ranks(matrix: np.ndarray, *, higher_is_better: bool = True) -> np.ndarray:
     """
     ranked: np.ndarray = rankdata(-matrix if higher_is_better else matrix, axis=1)
     return ranked
-
-
-def averages(results: Results) -> Averages:
-    """Over the data sets that all ranked methods have completed; empty if there is none."""
-    labels = results.ranked_labels()
-    datasets = results.common(labels) if labels else []
-    if not datasets:
-        return Averages([], {}, {})
-    matrix = results.matrix(datasets, labels)
-    rank = ranks(matrix, higher_is_better=results.spec.higher_is_better).mean(axis=0)
-    return Averages(
-        datasets,
-        dict(zip(labels, matrix.mean(axis=0).tolist(), strict=True)),
-        dict(zip(labels, rank.tolist(), strict=True)),
-    )

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from hyperdfs.bench.paper import PAPER, counterpart, published
-from hyperdfs.bench.table import KIND_TITLES, Averages, Results, Score, averages
+from hyperdfs.bench.table import KIND_TITLES, Results, Score
+from hyperdfs.bench.table_block import Averages, averages
 from hyperdfs.bench.table_groups import CONSTANT, GROUPS, group_of
 
 MEAN, RANK = "Mean", "Mean rank"
@@ -105,8 +106,8 @@ def _grid(results: Results, kind: str, decimals: int) -> Grid:
 
 
 def _overall(results: Results, decimals: int) -> Grid:
-    columns = [Column(label, _group(results, label)) for label in results.ranked_labels()]
     means = averages(results)
+    columns = [Column(label, _group(results, label)) for label in means.block.labels]
     rows = _average_rows(results, means, columns, decimals)
     return Grid("All kinds of data", columns, rows, _notes(results, means))
 
@@ -205,18 +206,16 @@ def _average_rows(
 
 
 def _notes(results: Results, means: Averages) -> list[str]:
-    n_methods, n_shared, n_all = (
-        len(results.ranked_labels()),
-        len(means.datasets),
-        len(results.datasets),
-    )
-    if not n_methods:
+    if not results.ranked_labels():
         return []
+    n_shared, n_all = len(means.datasets), len(results.datasets)
     if not n_shared:
-        return ["No mean and no rank: no data set is finished by all methods."]
+        return ["No mean and no rank: no data set is finished by two methods."]
     which = f"the {n_shared} data sets" if n_shared > 1 else "the one data set"
     rest = "" if n_shared == n_all else f" of {n_all}"
-    return [
-        f"{MEAN} and {RANK.lower()} (1 = best of {n_methods}): over {which}{rest} that all ranked "
-        "methods have finished."
-    ]
+    who = "these methods" if means.block.left_out else "all ranked methods"
+    line = (
+        f"{MEAN} and {RANK.lower()} (1 = best of {len(means.rank)}): over {which}{rest} that {who} "
+        "have finished."
+    )
+    return [line, *filter(None, [means.block.absent()])]

@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 GAP = 3  # between two columns
 
+Datasets = Annotated[
+    str | None,
+    typer.Option(help="Only these, separated by commas; also synthetic, tables, images, paper."),
+]
+Methods = Annotated[str | None, typer.Option(help="Only these; ranks are among what is shown.")]
+
 
 class Format(StrEnum):
     """How the table is printed."""
@@ -37,15 +43,8 @@ def table(
         str,
         typer.Option(help="f1_macro, accuracy, auroc, log_loss, brier, ece, cost_area, seconds."),
     ] = "f1_macro",
-    datasets: Annotated[
-        str | None,
-        typer.Option(
-            help="Only these, separated by commas; also synthetic, tables, images, paper."
-        ),
-    ] = None,
-    methods: Annotated[
-        str | None, typer.Option(help="Only these; ranks are among what is shown.")
-    ] = None,
+    datasets: Datasets = None,
+    methods: Methods = None,
     group: Annotated[
         str | None,
         typer.Option(help="Only methods of ours, literature, multi, controls, other."),
@@ -56,7 +55,7 @@ def table(
     A score is the mean of the metric over 2 to 10 purchases: mean ± standard deviation over folds.
     `--metric seconds` is the time of one core for fit and purchases.
     """
-    from hyperdfs.bench.table import dataset_tags, tabulate
+    from hyperdfs.bench.table import tabulate
     from hyperdfs.bench.table_grid import grids, legend
     from hyperdfs.bench.table_groups import GROUPS
     from hyperdfs.bench.table_text import to_csv, to_latex, to_markdown
@@ -72,8 +71,7 @@ def table(
     results = tabulate(
         records,
         metric=metric,
-        datasets=chosen("--datasets", datasets, records, of=dataset_tags),
-        methods=chosen("--methods", methods, records, of=lambda r: {r.key.label}),
+        **filters(records, datasets, methods),
         groups=wanted_groups,
     )
     if not results.scores:
@@ -101,14 +99,25 @@ def stored_records(out: Path) -> list[CellRecord]:
     return records
 
 
-def chosen(
+def filters(
+    records: list[CellRecord], datasets: str | None, methods: str | None
+) -> dict[str, tuple[str, ...] | None]:
+    """What --datasets and --methods name; each name must occur in the store."""
+    from hyperdfs.bench.table import dataset_tags
+
+    return {
+        "datasets": _chosen("--datasets", datasets, records, of=dataset_tags),
+        "methods": _chosen("--methods", methods, records, of=lambda r: {r.key.label}),
+    }
+
+
+def _chosen(
     option: str,
     text: str | None,
     records: list[CellRecord],
     *,
     of: Callable[[CellRecord], set[str]],
 ) -> tuple[str, ...] | None:
-    """The names of an option; each must occur in the store."""
     from hyperdfs.cli.options import names
     from hyperdfs.errors import InputError, listing
 

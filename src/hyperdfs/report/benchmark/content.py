@@ -100,6 +100,7 @@ class Tests:
     wilcoxon_note: str
     reference: str
     n_datasets: int
+    left_out: str  # a sentence; empty if all ranked methods take part
 
 
 @dataclass(frozen=True)

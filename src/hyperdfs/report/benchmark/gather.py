@@ -45,9 +45,18 @@ Progress = Callable[[str], None]
 
 
 def gather(
-    root: Path, records: list[CellRecord], *, page: Path, progress: Progress = lambda _: None
+    root: Path,
+    records: list[CellRecord],
+    *,
+    page: Path,
+    options: Sequence[str] = (),
+    progress: Progress = lambda _: None,
 ) -> BenchmarkReport:
-    """Everything on the page; `progress` is told the data set whose purchases are read."""
+    """Everything on the page.
+
+    `options` of the command have chosen these records from the store; `progress` is told the data
+    set whose purchases are read.
+    """
     results = tabulate(records)
     store = open_store(root, records, results)
     reference = reference_of(results)
@@ -71,7 +80,7 @@ def gather(
         times=fit_times(results),
         failures=[failure(record) for record in results.failed],
         settings=settings(records),
-        commands=commands(root, records, page),
+        commands=commands(root, records, page, options),
     )
 
 
@@ -198,7 +207,9 @@ def failure(record: CellRecord) -> Failure:
     return Failure(cell, record.reason())
 
 
-def commands(root: Path, records: Sequence[CellRecord], page: Path) -> list[str]:
+def commands(
+    root: Path, records: Sequence[CellRecord], page: Path, options: Sequence[str] = ()
+) -> list[str]:
     """How to make the results and the page again; variants of a method need their plan, and tables
     of one's own their card."""
     labels = sorted({record.key.label for record in records})
@@ -212,8 +223,8 @@ def commands(root: Path, records: Sequence[CellRecord], page: Path) -> list[str]
     name = root.name or "DIR"
     return [
         shlex.join(["hyperdfs", "bench", "run", *run, "--out", name]),
-        shlex.join(["hyperdfs", "bench", "table", "--out", name]),
-        shlex.join(["hyperdfs", "bench", "report", "--out", name, "--to", page.name]),
+        shlex.join(["hyperdfs", "bench", "table", "--out", name, *options]),
+        shlex.join(["hyperdfs", "bench", "report", "--out", name, "--to", page.name, *options]),
     ]
 
 

@@ -14,7 +14,8 @@ from hyperdfs.bench.statistics import (
     wilcoxon_caveat,
     wilcoxon_holm,
 )
-from hyperdfs.bench.table import Results, averages
+from hyperdfs.bench.table import Results
+from hyperdfs.bench.table_block import averages, block_of
 from hyperdfs.report.benchmark.content import Tests
 from hyperdfs.report.benchmark.svg import seconds
 
@@ -23,18 +24,18 @@ PREFERRED = ("hyperdfs", "hyperens")
 
 def reference_of(results: Results) -> str:
     """The method that others are held against: ours if it took part, else the best by mean."""
-    labels = results.ranked_labels() or results.labels
+    mean = averages(results).mean
+    labels = list(mean) or results.ranked_labels() or results.labels
     for label in PREFERRED:
         if label in labels:
             return label
-    mean = averages(results).mean
     return max(labels, key=lambda label: mean.get(label, float("-inf")))
 
 
 def significance(results: Results, reference: str) -> Tests:
-    """Friedman and Wilcoxon over the data sets that all ranked methods have finished."""
-    labels = results.ranked_labels()
-    datasets = results.common(labels) if labels else []
+    """Friedman and Wilcoxon over the methods and data sets of which means and ranks are taken."""
+    block = block_of(results)
+    datasets, labels = block.datasets, block.labels
     matrix = results.matrix(datasets, labels)
     enough = len(datasets) >= FEWEST_DATASETS and len(labels) >= FEWEST_METHODS
     paired = datasets and reference in labels and len(labels) > 1
@@ -45,6 +46,7 @@ def significance(results: Results, reference: str) -> Tests:
         wilcoxon_note=wilcoxon_caveat(len(datasets), len(labels) - 1) if paired else "",
         reference=reference,
         n_datasets=len(datasets),
+        left_out=block.absent(),
     )
 
 
@@ -62,7 +64,9 @@ def _leaders(results: Results) -> str:
     top = max(means.mean, key=lambda label: means.mean[label])
     least = min(means.rank.values())
     best = [label for label, rank in means.rank.items() if rank == least]
-    where = f"over {_count(len(means.datasets), 'data set')}"
+    n_shared, n_all = len(means.datasets), len(results.datasets)
+    shared = _count(n_all, "data set") if n_shared == n_all else f"{n_shared} of {n_all} data sets"
+    where = f"over {shared}"
     score, place = f"({means.mean[top]:.1f} %)", f"({least:.2f} of {len(means.rank)})"
     if best == [top]:
         return f"{top} has the best mean AUAC-F1 {score} and the best mean rank {place} {where}."
