@@ -43,7 +43,7 @@ def folder(tmp_path: Path) -> Path:
     [
         ("absent.csv", "there is none"),
         ("empty.csv", "cannot be read as a table"),
-        ("binary.csv", "cannot be read as a table"),
+        ("binary.csv", "text in UTF-8"),
         ("ragged.csv", "cannot be read as a table"),
         ("notes.docx", ".csv, .tsv or .parquet"),
         ("one.csv", "at least two classes"),

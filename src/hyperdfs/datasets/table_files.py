@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
+import re
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 import pandas as pd
@@ -13,12 +17,16 @@ from hyperdfs.errors import DataNotFoundError, InputError, MissingExtraError, su
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 PARQUET = (".parquet", ".pq")
 MOST_CLASSES = 100
+NO_NAME = "Unnamed: "  # how pandas begins the name of a column without one
 
 
-def read_table(path: Path, missing: Sequence[str] | None = None) -> pd.DataFrame:
+def read_table(
+    path: Path, missing: Sequence[str] | None = None, text: Iterable[str] = ()
+) -> pd.DataFrame:
     """A CSV, TSV or Parquet file, told by its suffix (``.gz`` may follow the first two).
 
     ``missing`` are the words that stand for a missing value in text; by default those of pandas.
+    ``text`` are columns whose cells stay as they are written, 007 and 2.50.
     """
     need_file(path, "A table")
     suffix = table_suffix(path)
@@ -29,19 +37,89 @@ def read_table(path: Path, missing: Sequence[str] | None = None) -> pd.DataFrame
             f"A table must be a .csv, .tsv or .parquet file, got {path.name}; rename or convert it."
         )
     try:
-        table = pd.read_csv(
-            path,
-            sep=SEPARATORS[suffix],
-            skipinitialspace=True,
-            keep_default_na=missing is None,
-            na_values=None if missing is None else list(missing),
-            low_memory=False,  # else the type of a column may change half-way
-        )
-    except (ValueError, OSError) as error:  # pandas' parser errors and bad encodings are these
-        raise InputError(f"{path} cannot be read as a table: {error}.") from None
+        table = _read_text(path, SEPARATORS[suffix], missing, set(text))
+    except InputError:
+        raise
+    except UnicodeError:
+        raise InputError(_encoding_complaint(path)) from None
+    except (ValueError, OSError, EOFError) as error:  # pandas' parser errors are ValueErrors
+        reason = str(error).strip().removesuffix(".")
+        raise InputError(f"{path} cannot be read as a table: {reason}.") from None
     if table.empty:
         raise InputError(f"A table needs rows and columns, {path} has none.")
     return table
+
+
+def _read_text(
+    path: Path, usual: str, missing: Sequence[str] | None, text: set[str]
+) -> pd.DataFrame:
+    separator = _separator(path, usual)
+    options: dict[str, Any] = {
+        "sep": separator,
+        "skipinitialspace": True,
+        "keep_default_na": missing is None,
+        "na_values": None if missing is None else list(missing),
+        "dtype": dict.fromkeys(text, str),
+        "low_memory": False,  # else the type of a column may change half-way
+    }
+    with warnings.catch_warnings(record=True) as complaints:
+        warnings.simplefilter("always", pd.errors.ParserWarning)
+        table = pd.read_csv(path, index_col=False, **options)
+    if any(issubclass(found.category, pd.errors.ParserWarning) for found in complaints):
+        # Cells beyond the header's names were left out.
+        _check_lost_cells(path, pd.read_csv(path, **options))
+    spare = [c for c in table.columns if c.startswith(NO_NAME) and table[c].isna().all()]
+    table = table.drop(columns=spare)  # a separator at the end of every line, the header's too
+    if separator == ";":
+        for column in set(table.columns) - text:
+            table[column] = _decimal_commas(table[column])
+    return table
+
+
+def _open(path: Path) -> BinaryIO:
+    return cast(BinaryIO, gzip.open(path) if path.suffix == ".gz" else path.open("rb"))
+
+
+def _separator(path: Path, usual: str) -> str:
+    """The usual separator, unless the header has none of it but another one."""
+    with _open(path) as file:
+        header = file.readline().decode("utf-8")
+    header = re.sub(r'"[^"]*"', "", header)  # a separator inside quotes is none
+    other = max(",;\t", key=header.count)
+    return other if usual not in header and other in header else usual
+
+
+def _check_lost_cells(path: Path, table: pd.DataFrame) -> None:
+    """Rows may be longer than the header only by separators at their end.
+
+    In `table` pandas has taken as many cells at the start of each row for its index.
+    """
+    extra = table.index.nlevels
+    if not table.iloc[:, -extra:].isna().all(axis=None):
+        raise InputError(
+            f"Rows must have as many cells as the header has names ({table.shape[1]}), the rows of "
+            f"{path} have {table.shape[1] + extra}; name every column."
+        )
+
+
+def _decimal_commas(column: pd.Series) -> pd.Series:
+    """Numbers, where the text is numbers with decimal commas; else the column as it is."""
+    if not pd.api.types.is_string_dtype(column):
+        return column
+    present = column.dropna()
+    if not present.str.fullmatch(r"[+-]?\d*,?\d+([eE][+-]?\d+)?").all():
+        return column
+    return pd.to_numeric(column.str.replace(",", "."))
+
+
+def _encoding_complaint(path: Path) -> str:
+    with _open(path) as file:
+        start = file.read(2)
+    source = "UTF-16" if start in (b"\xff\xfe", b"\xfe\xff") else "LATIN1"
+    return (
+        f"A table must be text in UTF-8, {path} is not; save it as UTF-8, e.g. with "
+        f"`iconv -f {source} -t UTF-8 {path.name} > utf8.csv`."
+    )
 
 
 def table_suffix(path: Path) -> str:
