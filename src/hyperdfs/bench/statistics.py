@@ -55,13 +55,19 @@ class Friedman:
 def friedman(
     scores: np.ndarray, labels: Sequence[str], *, higher_is_better: bool = True
 ) -> Friedman:
-    """Friedman's test and Nemenyi's difference for scores of shape (data sets, methods)."""
+    """Friedman's test, corrected for ties, and Nemenyi's difference.
+
+    scores : of shape (data sets, methods).
+    """
     n, k = scores.shape
     if n < FEWEST_DATASETS or k < FEWEST_METHODS:
         raise ValueError(f"scores must cover 2 data sets and 3 methods or more, got {n} and {k}.")
     ranked = ranks(scores, higher_is_better=higher_is_better)
     mean_ranks = ranked.mean(axis=0)
-    chi_square = 12 * n / (k * (k + 1)) * (np.sum(mean_ranks**2) - k * (k + 1) ** 2 / 4)
+    # Ties leave ranks less room to spread: their sum of squares over what it would be without any.
+    spread = np.sum((ranked - (k + 1) / 2) ** 2) / (n * k * (k * k - 1) / 12)
+    chi_square = 12 * n / (k * (k + 1)) * np.sum((mean_ranks - (k + 1) / 2) ** 2)
+    chi_square = chi_square / spread if spread else 0.0
     room = n * (k - 1) - chi_square  # 0 when all data sets agree on one order
     f_statistic = (n - 1) * chi_square / room if room > 1e-9 else np.inf
     return Friedman(
