@@ -114,6 +114,27 @@ def test_method_colours_are_the_same_everywhere(page: str) -> None:
         assert f"body:has(#pick-{slug}:not(:checked)) .s.{slug}" in page
 
 
+def test_the_picture_of_ranks_shows_methods_that_are_not_ticked(tmp_path: Path) -> None:
+    labels = ["cwcf", "dime", "eddi", "gdfs", "invase", "repa", "sefa", "vip", "moe"]
+    write_store(
+        tmp_path,
+        [
+            record(dataset, label, [0.1, 0.2, 0.3 + i / 20, 0.5], n_folds=1)
+            for dataset in ("wine", "heart")
+            for i, label in enumerate(labels)
+        ],
+    )
+    page = render(gather(tmp_path, read_records(tmp_path), page=Path("page.html")))
+    hidden = re.findall(r'id="pick-(m\d+)">', page)
+    assert len(hidden) == 6  # two of the literature are ticked, and the only one of several models
+    picture = section(page, "certainty").split("<svg")[1].split("</svg>")[0]
+    assert re.findall(r'class="name end"[^>]*>(\w+)<', picture) == labels[::-1]
+    rules = re.findall(r"\.([\w.]+) \{ display: none", page)
+    assert rules
+    for group in re.findall(r'<g class="([^"]*)"', picture):
+        assert not any(set(rule.split(".")) <= set(group.split()) for rule in rules)
+
+
 def test_one_method_on_one_data_set_is_enough(tmp_path: Path) -> None:
     write_store(tmp_path, [record("wine", "vip", [0.1, 0.5, 0.6], n_folds=1)])
     page = render(gather(tmp_path, read_records(tmp_path), page=Path("page.html")))

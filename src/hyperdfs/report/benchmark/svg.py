@@ -97,7 +97,10 @@ def time_chart(times: Mapping[str, Sequence[FitTime]], methods: Mapping[str, Met
 
 
 def rank_chart(test: Friedman, methods: Mapping[str, Method]) -> str:
-    """Mean ranks, best on top; bars on the right join methods that are not told apart."""
+    """Mean ranks, best on top; bars on the right join methods that are not told apart.
+
+    Rows are not of the class `s`, which the page's boxes hide: a rank is one among all.
+    """
     order = sorted(range(len(test.labels)), key=lambda i: test.mean_ranks[i])
     cliques = test.cliques()
     step, top, label_width, bar = 24, 58, 108, 11
@@ -111,7 +114,7 @@ def rank_chart(test: Friedman, methods: Mapping[str, Method]) -> str:
         name, rank = test.labels[i], test.mean_ranks[i]
         at = place[name]
         parts.append(
-            f'<g class="s {methods[name].slug}"><text class="name end" x="{label_width}" '
+            f'<g class="{methods[name].slug}"><text class="name end" x="{label_width}" '
             f'y="{_n(at + 4)}">{escape(name)}</text><path class="stem" '
             f'd="M{_n(x(1))} {_n(at)}H{_n(x(rank))}"/><circle cx="{_n(x(rank))}" cy="{_n(at)}" '
             f'r="5"/><text class="tick" x="{_n(x(rank) + 10)}" y="{_n(at + 4)}">{rank:.2f}</text>'
