@@ -48,6 +48,7 @@ def record(
         cost=[float(np.mean(prices) * step) for step in range(budget + 1)],
         seconds=Seconds(fit_wall=fit_seconds, fit_cpu=fit_seconds / 2),
         parameters=100,
+        checks={"leak": True},
         versions={"hyperdfs": "0.1.0"},
         finished="2026-01-01T00:00:00+00:00",
     )

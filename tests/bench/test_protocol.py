@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from hyperdfs.bench.protocol import all_classes, half, run_cell
 from hyperdfs.bench.splits import fold_rows, kept_rows
 from hyperdfs.datasets import load_dataset
 from hyperdfs.evaluation.money import cost_area
+from hyperdfs.methods import METHODS
 from hyperdfs.metrics import METRICS, metric_curve
 from hyperdfs.results import make_acquisition
 
@@ -40,7 +42,8 @@ def test_a_cell_holds_what_the_tables_need(cell):
     assert (arrays.order.dtype, arrays.proba.dtype) == (np.int16, np.float16)
     assert record.status == "done"
     assert all(record.checks.values())
-    assert set(record.checks) == {"split", "exact_budget", "no_repeat", "probabilities", "leak"}
+    nets = {"split", "exact_budget", "no_repeat", "probabilities", "prediction", "leak"}
+    assert set(record.checks) == nets
     assert record.fingerprint == data.fingerprint
     assert record.config["stage1_epochs"] == 3
     assert record.parameters > 0
@@ -53,6 +56,16 @@ def test_a_cell_holds_what_the_tables_need(cell):
         arrays.labels, np.full(len(split[1]), majority), average="macro", zero_division=0
     )
     assert record.constant_f1 == pytest.approx(constant)
+
+
+def test_a_cell_keeps_whether_its_method_is_a_competitor(cell, monkeypatch):
+    assert cell[0].ranked is True
+    reference = replace(METHODS["constant"], name="mine", ranked=False)
+    monkeypatch.setitem(METHODS, "mine", reference)
+    task = task_of("wine", method="mine", overrides={})
+    record, _ = run_cell(task, task.record())
+    assert record.checks["leak"]
+    assert record.ranked is False
 
 
 def test_every_metric_follows_from_what_is_stored(cell):

@@ -14,7 +14,7 @@ from hyperdfs.bench.cells import CellKey, CellRecord, Seconds
 from hyperdfs.bench.paper import COUNTERPARTS, METHODS, counterpart, published
 from hyperdfs.bench.table import ranks, tabulate
 from hyperdfs.bench.table_block import averages, block_of
-from hyperdfs.bench.table_grid import legend
+from hyperdfs.bench.table_grid import grids, legend
 from hyperdfs.bench.table_groups import GROUP_OF, UNRANKED, group_of
 from hyperdfs.errors import InputError
 
@@ -127,6 +127,22 @@ def test_incomplete_methods_are_left_out_where_they_cost_more(
     ranked = set(finished) - {"oracle"}
     assert set(found.left_out) == ranked - set(found.labels)
     assert all(label in found.absent() for label in found.left_out)
+
+
+def test_a_reference_and_a_cell_that_was_not_seen_to_be_blind_have_no_rank() -> None:
+    cells = [*flat("wine", "vip", 0.5, 0.5), *flat("wine", "moe", 0.6, 0.6)]
+    own = flat("wine", "mine", 0.9, 0.9)
+    assert averages(tabulate([*cells, *own])).rank == {"vip": 3, "moe": 2, "mine": 1}
+    reference = [cell.model_copy(update={"ranked": False}) for cell in own]
+    unchecked = [own[0], own[1].model_copy(update={"checks": {"split": True}})]
+    for others in (reference, unchecked):
+        results = tabulate([*cells, *others])
+        assert averages(results).rank == {"vip": 2, "moe": 1}
+        assert averages(results).block.left_out == []
+        starred = [cell for cell in grids(results)[0].rows[0].cells if cell and cell.best]
+        assert [cell.mean for cell in starred] == ["60.00"]
+    rival = [cell.model_copy(update={"ranked": True}) for cell in flat("wine", "oracle", 0.9, 0.9)]
+    assert averages(tabulate([*cells, *rival])).rank["oracle"] == 1  # the cell's word counts
 
 
 def test_no_shared_data_set_means_no_average() -> None:

@@ -67,6 +67,7 @@ class CellRecord(BaseModel):
     method: str
     preset: str = "default"
     config: dict[str, Any] = Field(default_factory=dict)  # the complete configuration
+    ranked: bool | None = None  # as its method says; None in cells of versions that did not ask
     n_folds: int = 5
     fingerprint: str = ""  # of the data set's content
     kind: str = "table"

@@ -102,6 +102,7 @@ def run_cell(
     started = time.perf_counter()
     with one_thread():
         record.config = task.config()
+        record.ranked = get_method(task.method).ranked
         data = load_source(task.source)
         rows = kept_rows(data.y, task.key.max_rows)
         train, test = fold_rows(data.y, rows, task.n_folds, task.key.fold)

@@ -73,6 +73,7 @@ class Score:
     fit_cpu_seconds: float
     parameters: int
     constant_f1: float  # percent; NaN if unknown
+    ranked: bool  # a competitor, and no reference
 
     @property
     def n_folds(self) -> int:
@@ -92,10 +93,6 @@ class Score:
     @property
     def group(self) -> Group:
         return group_of(self.method)
-
-    @property
-    def ranked(self) -> bool:
-        return self.method not in UNRANKED
 
 
 @dataclass(frozen=True)
@@ -213,6 +210,12 @@ def cell_score(record: CellRecord, metric: str) -> float | None:
     return None if math.isnan(mean) else mean
 
 
+def competes(record: CellRecord) -> bool:
+    """Whether its score is ranked: its method is no reference, and was seen not to peek."""
+    named = record.method not in UNRANKED if record.ranked is None else record.ranked
+    return named and record.checks.get("leak", False)
+
+
 def _score(name: str, cells: Sequence[CellRecord], metric: str) -> Score:
     by_fold: dict[int, list[float]] = defaultdict(list)
     seeds: dict[int, set[int]] = defaultdict(set)
@@ -241,6 +244,7 @@ def _score(name: str, cells: Sequence[CellRecord], metric: str) -> Score:
         fit_cpu_seconds=fmean(cell.seconds.fit_cpu for cell in cells),
         parameters=round(fmean(cell.parameters for cell in cells)),
         constant_f1=fmean(constants) if constants else math.nan,
+        ranked=all(map(competes, cells)),
     )
 
 

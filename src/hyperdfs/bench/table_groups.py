@@ -36,7 +36,8 @@ GROUPS = (
 GROUP_OF = {method: group for group in GROUPS for method in group.methods}
 
 CONSTANT = "constant"
-# They see the whole row, know the true distribution, or nothing: references, not competitors.
+# They see the whole row, know the true distribution, or nothing: references, not competitors. Cells
+# keep what their method says of itself; these names are for cells that were stored before.
 UNRANKED = frozenset({CONSTANT, "oracle", "invase_oracle"})
 
 
