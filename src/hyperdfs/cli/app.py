@@ -100,4 +100,6 @@ def _complain(message: str) -> int:
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
-    print(f"hyperdfs: warning: {' '.join(str(message).split())}", file=sys.stderr)
+    from hyperdfs.cli.screen import warn
+
+    warn(str(message))

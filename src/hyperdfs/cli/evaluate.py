@@ -27,16 +27,20 @@ def evaluate(
 ) -> None:
     """Score a saved model after each number of purchases, against a random order."""
     from hyperdfs.bundle import load
-    from hyperdfs.cli.files import read_table, split_target
+    from hyperdfs.cli.files import file_rows, split_target
+    from hyperdfs.cli.model_table import read_for_model, unknown_categories
     from hyperdfs.cli.scoring import print_scores, score
-    from hyperdfs.cli.screen import print_json, stdout
+    from hyperdfs.cli.screen import print_json, stdout, warn
 
     wanted = parse_budgets(budgets)
     clf = load(model)
-    rows = read_table(table)
+    rows = read_for_model(clf, table, target)
     target = target or find_target(clf, rows)
     X, y, without = split_target(rows, target)
-    scores = score(clf, X, y, wanted, seed)
+    with file_rows(table, X.index.tolist()):
+        scores = score(clf, X, y, wanted, seed)
+    for sentence in unknown_categories(clf, X):
+        warn(sentence)
     if as_json:
         print_json({"model": str(model), "table": str(table), "target": target, **scores.as_dict()})
         return

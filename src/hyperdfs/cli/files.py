@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from hyperdfs.datasets.table_files import need_columns, need_file, read_table, split_target
 from hyperdfs.errors import InputError
 
-__all__ = ["need_columns", "read_costs", "read_groups", "read_table", "split_target"]
+__all__ = ["file_rows", "need_columns", "read_costs", "read_groups", "read_table", "split_target"]
+
+
+@contextmanager
+def file_rows(path: Path, rows: Sequence[int]) -> Iterator[None]:
+    """Errors inside name the row of the file; `rows` are the positions there of those in use."""
+    try:
+        yield
+    except InputError as error:
+        found = re.match(r"row (\d+): ", str(error))
+        if found is None:
+            raise
+        raise InputError(
+            f"row {rows[int(found[1])] + 1} of {path} (row 1 is the first below the header): "
+            f"{str(error)[found.end() :]}"
+        ) from None
 
 
 def read_costs(path: Path) -> dict[str, float]:

@@ -27,6 +27,11 @@ def stderr() -> Console:
     return Console(stderr=True, highlight=False, emoji=False)
 
 
+def warn(sentence: str) -> None:
+    """A line on standard error about what goes on nevertheless."""
+    print(f"hyperdfs: warning: {' '.join(sentence.split())}", file=sys.stderr)
+
+
 def listing_table(*headings: str) -> Table:
     """A table without frame; a heading that starts with ``>`` is set to the right."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold")

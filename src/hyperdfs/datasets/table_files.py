@@ -17,6 +17,10 @@ from hyperdfs.errors import DataNotFoundError, InputError, MissingExtraError, su
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 PARQUET = (".parquet", ".pq")
 MOST_CLASSES = 100
+# What people write for a missing value; pandas knows some of them only, and not in every case.
+MISSING_WORDS = frozenset(
+    ("", "?", "-", "--", ".", "na", "n/a", "n.a.", "nan", "none", "null", "unknown", "missing")
+)
 NO_NAME = "Unnamed: "  # how pandas begins the name of a column without one
 
 
@@ -122,6 +126,22 @@ def _encoding_complaint(path: Path) -> str:
     )
 
 
+def is_missing_word(text: str) -> bool:
+    """Whether a word stands for a missing value.
+
+    >>> is_missing_word("N/A"), is_missing_word("0")
+    (True, False)
+    """
+    return text.strip().lower() in MISSING_WORDS
+
+
+def without_missing_words(column: pd.Series) -> pd.Series:
+    """A column whose words for a missing value are missing cells."""
+    if not pd.api.types.is_string_dtype(column):
+        return column
+    return column.mask(column.str.strip().str.lower().isin(MISSING_WORDS))
+
+
 def table_suffix(path: Path) -> str:
     """``.csv`` of ``rows.csv`` and of ``rows.csv.gz``."""
     return Path(path.stem).suffix.lower() if path.suffix == ".gz" else path.suffix.lower()
@@ -134,7 +154,7 @@ def need_file(path: Path, what: str) -> None:
 
 def _read_parquet(path: Path) -> pd.DataFrame:
     try:
-        return pd.read_parquet(path)
+        return pd.read_parquet(path).reset_index(drop=True)
     except ImportError:
         raise MissingExtraError(
             "Reading Parquet needs pyarrow; install hyperdfs[parquet] or convert the file to CSV."
