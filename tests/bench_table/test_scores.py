@@ -256,7 +256,38 @@ def test_what_cannot_be_compared_says_why() -> None:
     assert counterpart("syn4") is None
     capped = counterpart("california", max_rows=20_000)
     assert capped is not None
-    assert capped.verdict() == "no: at most 20,000 rows were used"
+    assert capped.verdict() == "no: at most 20,000 rows"
+
+
+def test_other_folds_and_missing_cells_are_told_beside_the_papers_numbers() -> None:
+    def verdict(dataset: str, n_folds: int, *settings: str) -> str:
+        cells = [
+            cell.model_copy(update={"config": {"preprocessing": setting}})
+            for setting in settings
+            for cell in flat(dataset, f"vip_{setting}", *[0.5] * n_folds)
+        ]
+        return grids(tabulate(cells))[0].rows[0].paper
+
+    assert verdict("wine", 5, "default") == "yes"
+    assert verdict("wine", 3, "default") == "no: 3 folds"
+    assert verdict("mnist", 10, "default") == "no: 10 folds"
+    assert verdict("cube", 3, "default").startswith("no: the paper's scores")
+    blanks = "yes: the paper imputes missing cells, here they stay unknown"
+    for name in ("cirrhosis", "metabric", "california", "miniboone"):
+        assert verdict(name, 5, "default") == verdict(name, 5, "paper", "default") == blanks
+        assert verdict(name, 5, "paper") == "yes"
+    assert verdict("cirrhosis", 3, "default") == "no: 3 folds"
+
+
+@pytest.mark.parametrize(
+    "name", ["wine", "heart", "cirrhosis", "yeast", "metabric", "bank", "california"]
+)
+def test_tables_with_missing_cells_are_known(name: str) -> None:
+    from hyperdfs.datasets import dataset_info, load_dataset
+
+    if not dataset_info(name).at_hand:
+        pytest.skip("its file is not at hand")
+    assert load_dataset(name).X.isna().to_numpy().any() == COUNTERPARTS[name].blanks
 
 
 def test_unknown_constant_is_nan() -> None:

@@ -64,7 +64,7 @@ def test_csv_starts_with_the_agreed_columns(results: Results) -> None:
     wine = rows["wine", "vip"]
     assert (float(wine["mean"]), float(wine["std"])) == (pytest.approx(50), pytest.approx(1))
     assert (wine["n_folds"], wine["fit_seconds"]) == ("2", "2.000")
-    assert (wine["paper_mean"], wine["comparable"], wine["note"]) == ("92.32", "yes", "")
+    assert (wine["paper_mean"], wine["comparable"], wine["note"]) == ("92.32", "no", "2 folds")
     assert rows["diabetes130", "vip"]["comparable"] == "no"
     assert rows["diabetes130", "repa"]["n_folds"] == "1"
     assert rows["wine", "static_mlp"]["paper_mean"] == ""
@@ -83,7 +83,7 @@ def test_markdown_has_marks_paper_and_missing_folds(results: Results) -> None:
     assert wine["repa"] == "**70.00 ± 1.00** (94.95)"  # best of two in its group
     assert wine["hyperdfs"] == "80.00 ± 1.00 ★ (93.31)"
     assert wine["constant"] == "25.00"
-    assert wine["Comparable with the paper"] == "yes"
+    assert wine["Comparable with the paper"] == "no: 2 folds"
     diabetes = dict(zip(head, next(row for row in rows if row[0] == "diabetes130"), strict=True))
     assert diabetes["repa"].startswith("19.00 ± 0.00 [1/2]")
     assert "**" not in diabetes["vip"]  # its only finished rival in the group is itself

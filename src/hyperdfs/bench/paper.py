@@ -8,7 +8,7 @@ AUAC-F1 in percent, mean and standard deviation over folds.
 from __future__ import annotations
 
 import csv
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 
@@ -16,6 +16,7 @@ PAPER = (
     "J. Fumanal-Idocin, R. Fernandez-Peralta, J. Andreu-Perez: "
     "Hypernetworks for Dynamic Feature Selection"
 )
+FOLDS = 5
 TABLES = ("synthetic_auac_f1", "tabular_auac_f1", "image_auac_f1")
 METHODS = {
     "cwcf": "CWCF",
@@ -41,12 +42,14 @@ _POOLED = "5 folds of the pooled images here; the paper names both a fixed split
 class Counterpart:
     """The paper's name of a data set, and whether scores on it can be compared.
 
-    `note` says why not or, where they can, what to keep in mind.
+    `note` says why not or, where they can, what to keep in mind; `blanks`, whether cells of the
+    table are missing.
     """
 
     name: str
     comparable: bool = True
     note: str = ""
+    blanks: bool = False
 
     def verdict(self) -> str:
         """``yes``, or the answer with its reason.
@@ -79,12 +82,12 @@ COUNTERPARTS = {
     "sim3r": Counterpart("Sim3", False, _SIM),
     "wine": Counterpart("Wine"),
     "heart": Counterpart("Heart"),
-    "cirrhosis": Counterpart("Cirrhosis"),
+    "cirrhosis": Counterpart("Cirrhosis", blanks=True),
     "yeast": Counterpart("Yeast"),
-    "metabric": Counterpart("Metabric"),
+    "metabric": Counterpart("Metabric", blanks=True),
     "bank": Counterpart("Bank"),
-    "california": Counterpart("California"),
-    "miniboone": Counterpart("Miniboone"),
+    "california": Counterpart("California", blanks=True),
+    "miniboone": Counterpart("Miniboone", blanks=True),
     "diabetes130": Counterpart(
         "Diabetes", False, "other data: the paper cites this table, its scores fit NHANES only"
     ),
@@ -99,16 +102,26 @@ COUNTERPARTS = {
 }
 
 
-def counterpart(dataset: str, max_rows: int | None = None) -> Counterpart | None:
-    """The paper's row for a data set of ours; None where it has none.
+def counterpart(
+    dataset: str, *, max_rows: int | None = None, n_folds: int = FOLDS, imputed: bool = True
+) -> Counterpart | None:
+    """The paper's row for scores on a data set of ours; None where it has none.
 
-    >>> counterpart("wine", max_rows=100).verdict()
-    'no: at most 100 rows were used'
+    imputed : whether missing cells were filled in, as in the paper.
+
+    >>> counterpart("wine", max_rows=100, n_folds=3).verdict()
+    'no: 3 folds, at most 100 rows'
     """
     found = COUNTERPARTS.get(dataset)
-    if found is None or max_rows is None or not found.comparable:
+    if found is None or not found.comparable:
         return found
-    return Counterpart(found.name, False, f"at most {max_rows:,} rows were used")
+    reasons = [f"{n_folds} folds"] if n_folds != FOLDS else []
+    reasons += [f"at most {max_rows:,} rows"] if max_rows is not None else []
+    if reasons:
+        return replace(found, comparable=False, note=", ".join(reasons))
+    if found.blanks and not imputed:
+        return replace(found, note="the paper imputes missing cells, here they stay unknown")
+    return found
 
 
 def published(dataset: str, method: str) -> Published | None:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from hyperdfs.bench.cells import CellRecord
-from hyperdfs.bench.paper import COUNTERPARTS
+from hyperdfs.bench.paper import COUNTERPARTS, Counterpart, counterpart
 from hyperdfs.bench.table_groups import UNRANKED, Group, column_order, group_of
 from hyperdfs.errors import InputError
 from hyperdfs.metrics import budget_mean
@@ -74,6 +74,7 @@ class Score:
     parameters: int
     constant_f1: float  # percent; NaN if unknown
     ranked: bool  # a competitor, and no reference
+    imputed: bool  # missing cells were filled in by every fit
 
     @property
     def n_folds(self) -> int:
@@ -89,6 +90,13 @@ class Score:
     @property
     def complete(self) -> bool:
         return not self.lacks
+
+    @property
+    def counterpart(self) -> Counterpart | None:
+        """The paper's row for its data set, if it has one."""
+        return counterpart(
+            self.source, max_rows=self.max_rows, n_folds=self.wanted_folds, imputed=self.imputed
+        )
 
     @property
     def group(self) -> Group:
@@ -245,6 +253,7 @@ def _score(name: str, cells: Sequence[CellRecord], metric: str) -> Score:
         parameters=round(fmean(cell.parameters for cell in cells)),
         constant_f1=fmean(constants) if constants else math.nan,
         ranked=all(map(competes, cells)),
+        imputed=all(cell.config.get("preprocessing") == "paper" for cell in cells),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from hyperdfs.bench.paper import PAPER, counterpart, published
+from hyperdfs.bench.paper import PAPER, published
 from hyperdfs.bench.table import KIND_TITLES, Results, Score
 from hyperdfs.bench.table_block import Averages, averages
 from hyperdfs.bench.table_groups import CONSTANT, GROUPS, group_of
@@ -141,7 +141,8 @@ def _row(results: Results, dataset: str, columns: Sequence[Column], decimals: in
             values = [s.constant_f1 for s in known if not math.isnan(s.constant_f1)]
             cells[i] = Cell(f"{values[0]:.{decimals}f}") if values else None
     _mark(cells, scores, columns, higher=results.spec.higher_is_better)
-    row = counterpart(known[0].source, known[0].max_rows) if results.metric == "f1_macro" else None
+    strictest = min(known, key=lambda score: score.imputed)
+    row = strictest.counterpart if results.metric == "f1_macro" else None
     if row is None:
         return Row(dataset, cells)
     return Row(dataset, cells, row.verdict(), row.comparable)

@@ -7,7 +7,7 @@ import io
 import math
 from collections.abc import Sequence
 
-from hyperdfs.bench.paper import counterpart, published
+from hyperdfs.bench.paper import published
 from hyperdfs.bench.table import Results
 from hyperdfs.bench.table_grid import Cell, Grid, Row
 
@@ -33,7 +33,7 @@ def to_csv(results: Results) -> str:
             if score is None:
                 continue
             auac = results.metric == "f1_macro"
-            row = counterpart(score.source, score.max_rows) if auac else None
+            row = score.counterpart if auac else None
             paper = (
                 published(score.source, score.method) if auac and label == score.method else None
             )
