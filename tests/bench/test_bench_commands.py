@@ -156,6 +156,30 @@ def test_a_card_runs_is_shown_and_is_slimmed(
     assert "was run with stage1_epochs=3 and the plan says 4" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("methods", ["constant", "random", "constant,random"])
+def test_a_table_that_has_changed_is_refused_before_anything_runs(
+    methods: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], table_csv: Path
+):
+    card = table_csv.with_suffix(".toml")
+    card.write_text('target = "risk"\ndrop = ["id"]\n')
+    args = ["bench", "run", "--datasets", str(card), "--folds", "2", "--out", str(tmp_path / "s")]
+    args += ["--jobs", "1"]
+    assert main([*args, "--methods", "constant"]) == 0
+    assert main([*args, "--methods", "constant"]) == 0
+    assert "2 stored" in capsys.readouterr().out
+    kept = {path: path.read_bytes() for path in (tmp_path / "s").rglob("*") if path.is_file()}
+
+    table = pd.read_csv(table_csv)
+    table.loc[0, "age"] += 1
+    table.to_csv(table_csv, index=False)
+    assert main([*args, "--methods", methods]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "'clinic' has changed since" in error
+    assert "choose another --out or delete those cells" in error
+    assert {p: p.read_bytes() for p in (tmp_path / "s").rglob("*") if p.is_file()} == kept
+
+
 @pytest.mark.parametrize(
     ("args", "message"),
     [

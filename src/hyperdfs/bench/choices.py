@@ -18,11 +18,16 @@ GROUPS = (*KINDS, "paper")
 
 @dataclass(frozen=True)
 class Choice:
-    """A data set to run: its name in the store, what loads it, and its size."""
+    """A data set to run: its name in the store, what loads it, and its size.
+
+    fingerprint : of its content, where it had to be read: a table of one's own may change, one of
+        the catalog is checked whenever it is loaded.
+    """
 
     name: str
     source: str
     n_rows: int
+    fingerprint: str = ""
 
 
 def choose(names: Iterable[str]) -> tuple[list[Choice], dict[str, str]]:
@@ -78,5 +83,5 @@ def _choice(name: str) -> Choice:
         return Choice(name, name, info.n_rows)
     data = load_source(name)
     if is_card(name):
-        return Choice(data.name, str(Path(name).resolve()), len(data.y))
-    return Choice(name, name, len(data.y))
+        return Choice(data.name, str(Path(name).resolve()), len(data.y), data.fingerprint)
+    return Choice(name, name, len(data.y), data.fingerprint)

@@ -106,6 +106,7 @@ def cells(plan: Plan, choices: Iterable[Choice]) -> list[CellTask]:
             preset=variant.preset,
             overrides=_overrides(variant, choice),
             n_folds=plan.folds,
+            fingerprint=choice.fingerprint,
         )
         for seed in range(plan.seeds)
         for fold in range(plan.folds)

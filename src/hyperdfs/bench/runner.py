@@ -37,7 +37,7 @@ class Agenda:
 def prepare(root: Path, tasks: Sequence[CellTask], *, retry_failed: bool = False) -> Agenda:
     """Look into the store, tidy what dead processes left, and note the plan for `status`.
 
-    Refuses to mix cells of another configuration or number of folds with those of the plan.
+    Refuses to mix cells of another configuration, number of folds or data with those of the plan.
     """
     root.mkdir(parents=True, exist_ok=True)
     sweep(root)
@@ -51,6 +51,7 @@ def prepare(root: Path, tasks: Sequence[CellTask], *, retry_failed: bool = False
             broken.append(record)
         else:
             check_same_setting(root, task, record)
+            check_same_data(root, task, record)
             done.append(record)
     kin = {at: companion(root, *at) for at in {_rows(task) for task in missing}}
     missing = [beside(root, task, kin[_rows(task)]) for task in missing]
@@ -92,6 +93,16 @@ def check_same_setting(root: Path, task: CellTask, record: CellRecord) -> None:
             )
 
 
+def check_same_data(root: Path, task: CellTask, record: CellRecord) -> None:
+    """A stored cell must have seen the data as they are, where the plan had to read them."""
+    if task.fingerprint and record.fingerprint and task.fingerprint != record.fingerprint:
+        raise InputError(
+            f"The cells of a store must share their data, but {task.key.dataset!r} has changed "
+            f"since {root / record.key.path()} was run (content {record.fingerprint}, now "
+            f"{task.fingerprint}); choose another --out or delete those cells."
+        )
+
+
 def companion(root: Path, dataset: str, max_rows: int | None) -> CellRecord | None:
     """A finished cell on the same rows, of whatever method."""
     records = map(read_record, sorted((root / dataset).glob(f"*/*{SUFFIX}")))
@@ -108,6 +119,7 @@ def beside(root: Path, task: CellTask, other: CellRecord | None) -> CellTask:
             f"run with folds={other.n_folds} and the plan says {task.n_folds}; choose another "
             "--out."
         )
+    check_same_data(root, task, other)
     return replace(task, fingerprint=other.fingerprint)
 
 
