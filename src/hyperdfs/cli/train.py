@@ -47,6 +47,8 @@ def train(
     The file holds the model that was fitted on the rows that were not held out.
     """
     from hyperdfs.cli.files import need_columns, read_costs, read_groups, read_table, split_target
+    from hyperdfs.cli.held_out import hold_out
+    from hyperdfs.cli.oddities import oddities, read_gaps
     from hyperdfs.cli.options import need_place
     from hyperdfs.cli.screen import print_json, stderr, stdout
     from hyperdfs.errors import InputError
@@ -59,7 +61,7 @@ def train(
     if target in (drop or []):
         raise InputError(f"--drop takes columns other than the target, got {target!r}; leave it.")
     X, y, without = split_target(rows, target)
-    X = X.drop(columns=drop or [])
+    X, gaps = read_gaps(X.drop(columns=drop or []))
     need_place("--out", out)
     console = stderr() if as_json else stdout()
     _show_table(console, table, X, y, without)
@@ -73,12 +75,15 @@ def train(
         "verbose": 1,
     }
     clf = _make(method, members, common)
-    seen, unseen = _hold_out(y, test_fraction, seed)
+    seen, unseen = hold_out(y, test_fraction, seed)
+    _check_cells(table, X, seen)
+    for sentence in (*gaps, *oddities(X)):
+        console.print(f"  note     {sentence}", markup=False, soft_wrap=True)
     started = time.perf_counter()
     clf.fit(X.iloc[seen], y[seen])
     seconds = time.perf_counter() - started
-    scores = _score(clf, X, y, unseen, seed)
     clf.save(out)
+    scores = _score(clf, X, y, unseen, seed)
     if as_json:
         print_json(_summary(out, clf, len(seen), seconds, scores))
         return
@@ -118,18 +123,14 @@ def _make(method: str, members: int, common: dict[str, Any]) -> DFSClassifier:
     return DFSClassifier(method, **common)
 
 
-def _hold_out(y: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Rows to fit and rows to score; too few rows give none to score."""
-    import numpy as np
+def _check_cells(path: Path, X: pd.DataFrame, seen: np.ndarray) -> None:
+    """Raise for a cell that cannot be read, in a row to fit or to score, before the long fit."""
+    from hyperdfs.cli.files import file_rows
+    from hyperdfs.preprocess.readings import fit_reader, read_table
 
-    from hyperdfs.fitting import split_rows
-
-    everything = np.arange(len(y))
-    if not fraction:
-        return everything, everything[:0]
-    codes = np.unique(y, return_inverse=True)[1]
-    seen, unseen = split_rows(codes, fraction, seed)
-    return seen, np.setdiff1d(unseen, seen)
+    with file_rows(path, X.index.tolist()):
+        readers = [fit_reader(name, X[name].iloc[seen], pool=True) for name in X.columns]
+        read_table(X, readers)
 
 
 def _score(
