@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import typer
+from rich.text import Text
 
 from bench_cells import InlineEngine, same_cells
 from hyperdfs.bench.cells import cell_paths, read_records
@@ -19,6 +21,7 @@ from hyperdfs.bench.choices import choose
 from hyperdfs.bench.plan import cells, read_plan
 from hyperdfs.bench.runner import run
 from hyperdfs.cli.app import main
+from hyperdfs.cli.bench import bench
 
 COMMAND = [sys.executable, "-c", "import sys; from hyperdfs.cli.app import main; sys.exit(main())"]
 PLAN = """
@@ -178,6 +181,17 @@ def test_a_table_that_has_changed_is_refused_before_anything_runs(
     assert "'clinic' has changed since" in error
     assert "choose another --out or delete those cells" in error
     assert {p: p.read_bytes() for p in (tmp_path / "s").rglob("*") if p.is_file()} == kept
+
+
+def test_help_swallows_nothing():
+    """Square brackets around a word are markup to rich, and vanish."""
+    found = [
+        parameter.help
+        for command in typer.main.get_command(bench).commands.values()
+        for parameter in command.params
+    ]
+    assert any(text.startswith("Cells at a time") for text in found)
+    assert [Text.from_markup(text).plain for text in found] == found
 
 
 @pytest.mark.parametrize(

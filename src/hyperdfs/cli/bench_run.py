@@ -41,13 +41,18 @@ def run(
     plan: Annotated[
         Path | None, typer.Option(help="A TOML file; the other options replace what it says.")
     ] = None,
-    folds: Annotated[int | None, typer.Option(min=2, help="Of the cross-validation [5].")] = None,
-    seeds: Annotated[int | None, typer.Option(min=1, help="Repetitions of each fold [1].")] = None,
+    folds: Annotated[
+        int | None, typer.Option(min=2, help="Of the cross-validation; else 5.")
+    ] = None,
+    seeds: Annotated[
+        int | None, typer.Option(min=1, help="Repetitions of each fold; else 1.")
+    ] = None,
     profile: Annotated[
-        Profile | None, typer.Option(help="quick keeps at most 20,000 rows of each set [full].")
+        Profile | None,
+        typer.Option(help="quick keeps at most 20,000 rows of each set; else full, all rows."),
     ] = None,
     jobs: Annotated[
-        int | None, typer.Option(min=1, help="Cells at a time [one per processor].")
+        int | None, typer.Option(min=1, help="Cells at a time; else one per processor.")
     ] = None,
     engine: Annotated[EngineName, typer.Option(help="What runs the cells.")] = EngineName.local,
     address: Annotated[
