@@ -165,6 +165,9 @@ def test_the_command_shows_every_entry(name: str, capsys: pytest.CaptureFixture[
     text = capsys.readouterr().out
     assert info.licence in text
     assert f"{info.n_rows:,}" in text
+    assert info.content in text
+    delayed = [p for p in info.cost_sheet.prices.values() if p.delayed] if info.cost_sheet else []
+    assert text.count("; the result is delayed") == len(delayed)
     assert main(["datasets", name, "--json"]) == 0
     content = json.loads(capsys.readouterr().out)
     assert content["notes"] == list(info.notes)

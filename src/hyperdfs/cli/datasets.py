@@ -143,6 +143,8 @@ def _facts(content: dict[str, Any]) -> Iterable[tuple[str, list[str]]]:
     yield "source", [content["source"]]
     yield "notes", [f"- {note}" for note in content.get("notes", [])]
     yield "files", list(_file_lines(content.get("files", [])))
+    if content.get("content_sha256"):
+        yield "content", [f"sha256 {content['content_sha256']} of all values and labels"]
     if content.get("published_costs"):
         yield "prices", list(_price_lines(content["published_costs"]))
 
@@ -175,5 +177,5 @@ def _price_lines(sheet: dict[str, Any]) -> Iterable[str]:
         line = f"{name}: {number(price['cost'])}"
         if price["group"]:
             line += f", or {number(price['discounted'])} after another of {price['group']!r}"
-        yield line
+        yield line + ("; the result is delayed" if price["delayed"] else "")
     yield f"in {sheet['unit']}; {sheet['source']}"
