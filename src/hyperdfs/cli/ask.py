@@ -25,11 +25,15 @@ def ask(
     Answers may also come through a pipe, one per line.
     """
     from hyperdfs.bundle import load
-    from hyperdfs.cli.dialogue import Dialogue, parse_known
-    from hyperdfs.cli.screen import print_json
+    from hyperdfs.cli.answers import parse_known
+    from hyperdfs.cli.dialogue import Dialogue
+    from hyperdfs.cli.screen import print_json, warn
 
     clf = load(model)
-    case = clf.start_case(parse_known(clf, know or []))
+    known, notes = parse_known(clf, know or [])
+    case = clf.start_case(known)
+    for note in notes:
+        warn(note)
     if as_json:
         advice = case.recommend() or []
         print_json(

@@ -3,68 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Hashable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 
-from hyperdfs.case import Case, Recommendation
+from hyperdfs.case import Case
+from hyperdfs.cli.answers import Answers
 from hyperdfs.cli.screen import class_bars, number, stdout
-from hyperdfs.errors import InputError, listing
+from hyperdfs.errors import InputError
 from hyperdfs.estimator import DFSClassifier
 
-HELP = "Type the value, or: skip · undo · why · other=value · quit"
+HELP = "Type the value, or: nan (no result) · skip · undo · why · other=value · quit"
 COMMANDS = {"skip": "skip", "undo": "undo", "why": "why", "?": "why", "quit": "quit", "q": "quit"}
 
 
 class Quit(Exception):  # noqa: N818 - not an error
     """The user, or the end of the input, ends the conversation."""
-
-
-def parse_known(clf: DFSClassifier, pairs: Sequence[str]) -> dict[str, Any]:
-    """``--know feature=value`` pairs; a group of several columns takes its columns by name."""
-    known: dict[str, Any] = {}
-    for pair in pairs:
-        name, found, text = pair.partition("=")
-        if not found or not name:
-            raise InputError(f"--know must look like feature=value, got {pair!r}.")
-        owner = _owner(clf, name)
-        if owner is None:
-            clf.features_.index(name)  # raises, and names what is close
-        elif len(_columns(clf, owner)) > 1 and name not in map(str, _columns(clf, owner)):
-            raise InputError(
-                f"{name!r} has several values; give each of {listing(_columns(clf, owner))}."
-            )
-        else:
-            known.setdefault(str(owner), {})[name] = text
-    values = {feature: _value(clf, feature, cells) for feature, cells in known.items()}
-    for feature, value in values.items():
-        if not clf._state.preprocessor.known_category(feature, value):
-            shown = ", ".join(map(repr, known[feature].values()))
-            raise InputError(f"{feature}: {shown} is not a category seen in training.")
-    return values
-
-
-def _value(clf: DFSClassifier, feature: str, cells: Mapping[str, str]) -> Any:
-    """Typed cells as `Case.observe` takes them: a scalar, or a mapping by column."""
-    columns = _columns(clf, feature)
-    if len(columns) == 1:
-        return next(iter(cells.values()))
-    return {column: cells[str(column)] for column in columns if str(column) in cells}
-
-
-def _owner(clf: DFSClassifier, name: str) -> str | None:
-    """The feature that a feature name or column name belongs to."""
-    space = clf.features_
-    for feature, columns in zip(space.names, space.columns, strict=True):
-        if name == feature or name in map(str, columns):
-            return feature
-    return None
-
-
-def _columns(clf: DFSClassifier, feature: str) -> tuple[Hashable, ...]:
-    return clf.features_.columns[clf.features_.index(feature)]
 
 
 class Dialogue:
@@ -74,24 +28,25 @@ class Dialogue:
         self._clf = clf
         self._case = case
         self._budget = budget
-        self._at_start = len(case.values)
+        self._answers = Answers(clf)
+        self._steps: list[tuple[str, bool]] = []  # feature, and whether it was bought
         self._console = stdout()
-        self._doubted: tuple[str, dict[str, str]] | None = None
+        self._doubted: dict[str, str] = {}
         self._live = sys.stdin.isatty()
-        self._about = {str(row["name"]): row for row in clf._state.preprocessor.describe()}
 
     def run(self) -> None:
         self._say(f"[dim]{HELP}[/]")
         self._show(None)
         try:
-            while self._bought() < self._budget and not self._case.done:
+            while len(self._bought()) < self._budget and not self._case.done:
                 self._step()
         except Quit:
             pass
         self._summarise()
 
-    def _bought(self) -> int:
-        return len(self._case.values) - self._at_start
+    def _bought(self) -> list[str]:
+        """What was paid for since the start, those without a result included."""
+        return [feature for feature, bought in self._steps if bought]
 
     def _step(self) -> None:
         """One purchase, skip or undo."""
@@ -100,7 +55,7 @@ class Dialogue:
         self._say(f"\n[bold]Buy {_plain(best.feature)}[/]{price}: {_plain(best.why)}")
         before = self._case.proba
         try:
-            if self._answer(best):
+            if self._answer(best.feature, {}):
                 self._show(before)
         except InputError as error:
             self._say(f"  [red]{_plain(str(error))}[/]")
@@ -108,58 +63,79 @@ class Dialogue:
     def _priced(self) -> bool:
         return len(set(self._clf.features_.costs.tolist())) > 1
 
-    def _answer(self, best: Recommendation) -> bool:
-        """Read the cells of the recommended feature; True when the case has changed."""
-        cells: dict[str, str] = {}
-        for column in _columns(self._clf, best.feature):
-            text = self._read(str(column))
-            command = self._command(text, str(column))
+    def _answer(self, feature: str, cells: dict[str, str]) -> bool:
+        """Read those cells of a feature that are not typed yet; True when the prediction moves."""
+        try:
+            return self._fill(feature, cells)
+        except Quit:
+            if cells:
+                self._say(_plain(f"{feature} was not complete and is left out."))
+            raise
+
+    def _fill(self, feature: str, cells: dict[str, str]) -> bool:
+        columns = self._answers.columns_of(feature)
+        while left := [column for column in columns if column not in cells]:
+            text = self._read(left[0])
+            command = self._command(text, left[0])
             if command == "why":
                 self._explain()
+                continue
+            if command == "undo" and cells:  # a group that was begun
                 return False
             if command:
-                return self._obey(command, best.feature)
-            name, found, value = text.partition("=")
-            other = _owner(self._clf, name.strip()) if found else None
-            if other is not None:
-                return self._observe(other, {name.strip(): value.strip()})
-            cells[str(column)] = text
-        return self._observe(best.feature, cells)
+                return self._obey(command, feature)
+            name, found, value = (part.strip() for part in text.partition("="))
+            other = self._answers.owner(name) if found else None
+            if other is None:
+                cells[left[0]] = text
+            elif other == feature:
+                cells[self._answers.column(name)] = value
+            else:
+                self._need_open(other)
+                return self._answer(other, {self._answers.column(name): value})
+        return self._observe(feature, cells)
+
+    def _need_open(self, feature: str) -> None:
+        if feature in self._case.values or feature in self._case.skipped:
+            raise InputError(f"Feature {feature!r} is already known or skipped; type undo first.")
 
     def _observe(self, feature: str, cells: dict[str, str]) -> bool:
-        self._check(feature, cells)
-        self._case.observe(feature, _value(self._clf, feature, cells))
+        self._doubt(cells)
+        self._case.observe(feature, self._answers.value(feature, cells))
+        self._steps.append((feature, True))
+        if feature in self._case.skipped:
+            self._say(_plain(f"  {feature} is paid for and gave no result."))
+            return False
         for column, text in cells.items():
             self._remark(column, text)
         return True
 
-    def _remark(self, column: str, text: str) -> None:
+    def _remark(self, name: str, text: str) -> None:
         """A number beyond the training rows is taken, but said to be so."""
-        about = self._about.get(column, {})
-        with suppress(KeyError, ValueError):
-            if not about["min"] <= float(text) <= about["max"]:
-                self._say(f"  [yellow]{_plain(text)} is outside the range of the training rows[/]")
-
-    def _check(self, feature: str, cells: dict[str, str]) -> None:
-        """An unseen category is most likely a slip of the keyboard: it has to be typed twice."""
-        names = _columns(self._clf, feature)
-        if len(names) > 1 and set(cells) - {str(name) for name in names}:
-            raise InputError(f"{feature!r} has several values; give each of {listing(names)}.")
-        value = _value(self._clf, feature, cells)
-        if self._clf._state.preprocessor.known_category(feature, value):
+        column = self._answers.columns[name]
+        if column.range is None or column.cell(text) is None:
             return
-        if self._doubted != (feature, cells):
-            self._doubted = (feature, cells)
-            shown = ", ".join(map(repr, cells.values()))
-            raise InputError(
-                f"{shown} is not a category seen in training; type it again to use it anyway."
-            )
+        if not column.range[0] <= float(text) <= column.range[1]:
+            self._say(f"  [yellow]{_plain(text)} is outside the range of the training rows[/]")
+
+    def _doubt(self, cells: dict[str, str]) -> None:
+        """An unseen category is most likely a slip of the keyboard: it has to be typed twice."""
+        strange = self._answers.strange(cells)
+        if not strange or self._doubted == cells:
+            return
+        self._doubted = dict(cells)
+        shown = ", ".join(map(repr, strange.values()))
+        if all(self._answers.columns[name].pools for name in strange):
+            raise InputError(f"{shown} is no frequent category; type it again if it is a rare one.")
+        raise InputError(
+            f"{shown} is not a category seen in training; type it again to use it anyway."
+        )
 
     def _command(self, text: str, column: str) -> str | None:
         """A command word, unless it is a category of the column; ``:skip`` is always one."""
         if text.startswith(":"):
             text = text[1:]
-        elif text in map(str, self._about[column].get("categories", ())):
+        elif text in self._answers.columns[column].categories:
             return None
         return COMMANDS.get(text.lower())
 
@@ -168,11 +144,13 @@ class Dialogue:
             raise Quit
         if command == "skip":
             self._case.skip(feature)
+            self._steps.append((feature, False))
             self._say(f"{_plain(feature)} cannot be had.")
             return False
-        if len(self._case.values) + len(self._case.skipped) == self._at_start:
+        if not self._steps:  # what was known at the start stays
             raise InputError("There is nothing to take back.")
         self._case.undo()
+        self._steps.pop()
         return True
 
     def _explain(self) -> None:
@@ -196,11 +174,12 @@ class Dialogue:
                 return text
             self._say(HELP)
 
-    def _expected(self, column: str) -> str:
-        about = self._about[column]
-        if about["kind"] == "number":
-            return f"({number(about['min'])} to {number(about['max'])})"
-        return f"({_shorten([str(label) for label in about.get('categories', [])])})"
+    def _expected(self, name: str) -> str:
+        column = self._answers.columns[name]
+        if column.range is not None:
+            return f"({number(column.range[0])} to {number(column.range[1])})"
+        rare = ["a rare one"] if column.pools else []
+        return f"({', '.join([*_shorten(column.categories), *rare])})"
 
     def _show(self, before: np.ndarray | None) -> None:
         old = None if before is None else before.tolist()
@@ -208,17 +187,17 @@ class Dialogue:
             self._say(f"  {_plain(line)}")
 
     def _summarise(self) -> None:
-        case, bought = self._case, self._bought()
-        names = list(case.values)[self._at_start :]
-        space = self._clf.features_
-        spent = sum(float(space.costs[space.index(name)]) for name in names)
+        case, space, bought = self._case, self._clf.features_, self._bought()
+        spent = sum(float(space.costs[space.index(name)]) for name in bought)
         sure = float(case.proba.max())
         self._say(f"\n[bold]Prediction: {_plain(str(case.prediction))}[/] ({sure:.0%})")
         price = f", price {number(spent)}" if self._priced() else ""
+        names = [name if name in case.values else f"{name} (no result)" for name in bought]
         listed = f": {', '.join(names)}" if names else ""
-        self._say(_plain(f"{bought} bought of {len(space)} features{price}{listed}."))
-        if case.skipped:
-            self._say(_plain(f"Skipped: {', '.join(case.skipped)}."))
+        self._say(_plain(f"{len(bought)} bought of {len(space)} features{price}{listed}."))
+        skipped = [feature for feature, paid in self._steps if not paid]
+        if skipped:
+            self._say(_plain(f"Skipped: {', '.join(skipped)}."))
 
     def _say(self, text: str) -> None:
         self._console.print(text, soft_wrap=not self._console.is_terminal)
@@ -229,6 +208,6 @@ def _plain(text: str) -> str:
     return text.replace("[", r"\[")
 
 
-def _shorten(labels: Sequence[str], limit: int = 6) -> str:
-    more = f", {len(labels) - limit} more" if len(labels) > limit else ""
-    return ", ".join(labels[:limit]) + more
+def _shorten(labels: Sequence[str], limit: int = 6) -> list[str]:
+    more = [f"{len(labels) - limit} more"] if len(labels) > limit else []
+    return [*labels[:limit], *more]
