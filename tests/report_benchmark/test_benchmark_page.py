@@ -19,6 +19,7 @@ from hyperdfs.bench.cells import (
     read_records,
     write_cell,
 )
+from hyperdfs.bench.paper import METHODS
 from hyperdfs.cli.bench_report import report as report_command
 from hyperdfs.errors import InputError
 from hyperdfs.report.benchmark import gather, render
@@ -133,6 +134,35 @@ def test_the_picture_of_ranks_shows_methods_that_are_not_ticked(tmp_path: Path) 
     assert rules
     for group in re.findall(r'<g class="([^"]*)"', picture):
         assert not any(set(rule.split(".")) <= set(group.split()) for rule in rules)
+
+
+def test_every_curve_has_a_key_and_a_box(tmp_path: Path) -> None:
+    """The constant buys anything and has no curve; nor has it a line among the times."""
+    labels = ["hyperdfs", "vip", "constant"]
+    write_store(
+        tmp_path,
+        [record("wine", label, [0.1, 0.5, 0.6], n_folds=1, n_train=80) for label in labels],
+    )
+    page = render(gather(tmp_path, read_records(tmp_path), page=Path("page.html")))
+    boxes = set(re.findall(r'id="pick-(m\d+)"', page))
+    for part in (section(page, "time"), section(page, "purchases")):
+        lines = set(re.findall(r'<g class="s (m\d+) ', part))
+        keys = set(re.findall(r'<span class="s (m\d+) ', part))
+        assert lines
+        assert lines == keys <= boxes
+    assert len(boxes) == 2
+
+
+def test_many_methods_leave_the_matrix_the_whole_width(page: str, tmp_path: Path) -> None:
+    assert 'class="pair beside"' in page
+    labels = [*METHODS, "gdfs"][:11]
+    write_store(tmp_path, [record("wine", label, [0.1, 0.5, 0.6], n_folds=1) for label in labels])
+    wide = render(gather(tmp_path, read_records(tmp_path), page=Path("page.html")))
+    assert 'class="pair"' in wide
+    assert 'class="pair beside"' not in wide
+    for table in re.findall(r'<table class="(?:scores|matrix|values)">', wide):
+        assert f'<div class="scroll">{table}' in wide
+        assert wide.count(table) == wide.count(f'<div class="scroll">{table}')
 
 
 def test_one_method_on_one_data_set_is_enough(tmp_path: Path) -> None:

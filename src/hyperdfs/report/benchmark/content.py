@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from hyperdfs.bench.curves import Band, FitTime
@@ -129,7 +129,12 @@ class BenchmarkReport:
     settings: Mapping[str, str]
     commands: Sequence[str]
 
+    def of(self, labels: Iterable[str]) -> list[Method]:
+        """The methods of these labels, in the order of the tables."""
+        wanted = set(labels)
+        return [method for method in self.methods if method.label in wanted]
+
     def drawn(self, group: str) -> list[Method]:
         """The methods of a group that have a curve somewhere."""
         labels = {label for view in self.datasets for label in view.curves}
-        return [m for m in self.methods if m.stroke == group and m.label in labels]
+        return [method for method in self.of(labels) if method.stroke == group]

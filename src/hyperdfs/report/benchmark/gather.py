@@ -66,6 +66,7 @@ def gather(
         progress(dataset)
         views.append(dataset_view(store, dataset, reference))
     methods = list_methods(results, records)
+    drawn = {label for view in views for label in view.curves}
     shown = {method.stroke for method in methods}
     return BenchmarkReport(
         title="Benchmark of dynamic feature selection",
@@ -77,7 +78,7 @@ def gather(
         legend=legend(results),
         datasets=views,
         tests=tests,
-        times=fit_times(results),
+        times={label: series for label, series in fit_times(results).items() if label in drawn},
         failures=[failure(record) for record in results.failed],
         settings=settings(records),
         commands=commands(root, records, page, options),
