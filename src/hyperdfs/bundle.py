@@ -66,6 +66,7 @@ def save(model: DFSClassifier, path: str | Path) -> None:
         "n_features_in": model.n_features_in_,
         "feature_names_in": _names(getattr(model, "feature_names_in_", None)),
         "input_columns": list(state.input_columns),
+        "target": state.target,
         "preprocessor": meta,
         "shape": {
             "column_group": list(state.shape.column_group),
@@ -130,6 +131,7 @@ def _restore(
         members=manifest["members"],
         model=built.to(device),
         typical=arrays["typical"],
+        target=manifest.get("target"),
     )
     model.classes_ = np.array(manifest["classes"]["labels"], dtype=manifest["classes"]["dtype"])
     model.n_features_in_ = manifest["n_features_in"]

@@ -41,6 +41,7 @@ class FittedState:
     members: int
     model: Model
     typical: np.ndarray  # (TYPICAL, D) encoded example results, feature by feature
+    target: str | None = None  # the column of labels, where the table had one
 
 
 def pick_device(device: str) -> torch.device:

@@ -42,8 +42,8 @@ def test_train_then_evaluate_then_ask(table_csv: Path, tmp_path: Path) -> None:
     assert "192 of 240 rows" in trained.stdout
     assert trained.stderr == ""
 
-    # `id` is in the file but not in the model: it does no harm once the target is named.
-    scored = run("evaluate", model, table_csv, "--target", "risk", "--budgets", "1-3", "--json")
+    # `id` is in the file but not in the model, which remembers the target.
+    scored = run("evaluate", model, table_csv, "--budgets", "1-3", "--json")
     assert scored.returncode == 0, scored.stderr
     content = json.loads(scored.stdout)
     assert list(content["f1_macro"]) == ["1", "2", "3"]

@@ -88,3 +88,18 @@ def test_words_for_missing_numbers(
     err = capsys.readouterr().err
     assert "row 8 of" in err
     assert "'dose' must be a number, got 'much'" in err
+
+
+def test_the_model_remembers_its_target(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rows.csv"
+    rows().assign(more=1).to_csv(path, index=False)
+    assert main(["evaluate", str(model), str(path)]) == 0
+    assert "target 'label'" in capsys.readouterr().out
+    rows().rename(columns={"label": "truth"}).to_csv(path, index=False)
+    assert main(["evaluate", str(model), str(path)]) == 0
+    assert "target 'truth'" in capsys.readouterr().out
+    rows().rename(columns={"label": "truth"}).assign(more=1).to_csv(path, index=False)
+    assert main(["evaluate", str(model), str(path)]) == 2
+    assert "--target; the table has 'truth', 'more'" in capsys.readouterr().err

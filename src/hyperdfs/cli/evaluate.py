@@ -19,7 +19,7 @@ def evaluate(
     table: Annotated[Path, typer.Argument(help="Rows with labels: .csv, .tsv or .parquet.")],
     target: Annotated[
         str | None,
-        typer.Option(help="Column of labels [default: the one column the model does not know]."),
+        typer.Option(help="Column of labels [default: that of the training]."),
     ] = None,
     budgets: Annotated[str, typer.Option(help="Numbers of purchases: 2-10 or 1,3,5.")] = "2-10",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random order.")] = 0,
@@ -34,7 +34,7 @@ def evaluate(
 
     wanted = parse_budgets(budgets)
     clf = load(model)
-    rows = read_for_model(clf, table, target)
+    rows = read_for_model(clf, table, target or clf._state.target)
     target = target or find_target(clf, rows)
     X, y, without = split_target(rows, target)
     with file_rows(table, X.index.tolist()):
@@ -71,9 +71,11 @@ def parse_budgets(text: str) -> list[int]:
 
 
 def find_target(clf: DFSClassifier, rows: pd.DataFrame) -> str:
-    """The one column that is no feature of the model."""
+    """The target of the training, or else the one column that is no feature of the model."""
     from hyperdfs.errors import InputError, listing
 
+    if clf._state.target in rows.columns:
+        return str(clf._state.target)
     features = {column for group in clf.features_.columns for column in group}
     others = [str(column) for column in rows.columns if column not in features]
     if len(others) == 1:

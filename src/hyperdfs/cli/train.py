@@ -82,6 +82,7 @@ def train(
     started = time.perf_counter()
     clf.fit(X.iloc[seen], y[seen])
     seconds = time.perf_counter() - started
+    clf._state.target = target
     clf.save(out)
     scores = _score(clf, X, y, unseen, seed)
     if as_json:
