@@ -15,6 +15,7 @@ from small_tables import TINY, fit, mixed, numbers
 X, Y = numbers(40)
 MIXED, LABELS = mixed(60)
 CUBE = np.zeros((4, 3, 2))
+DATES = pd.Series(pd.date_range("2020", periods=2)).iloc[np.arange(40) % 2].to_numpy()
 
 
 @pytest.fixture(scope="module")
@@ -80,6 +81,7 @@ CASES = [
     ("y too short", lambda c: fit(X, Y[:5]), ["one length", "40", "5", "align"]),
     ("y of two columns", lambda c: fit(X, X[:, :2]), ["1d array", "(40, 2)"]),
     ("y of measurements", lambda c: fit(X, X[:, 0]), ["continuous", "discrete classes"]),
+    ("y of dates", lambda c: fit(X, DATES), ["text, whole numbers or booleans", "astype(str)"]),
     ("y of two types", lambda c: fit(X, np.array([1, "a"] * 20, object)), ["one type", "astype"]),
     # Weights
     ("a negative weight", lambda c: fit(X, Y, Y - 0.5), ["negative", "-0.5", "use 0"]),
@@ -107,6 +109,7 @@ CASES = [
         lambda c: fit(MIXED, LABELS, groups={"g": ["age"], "h": ["age", "job"]}),
         ["one group only", "'age'", "'g'", "'h'"],
     ),
+    ("a group of nothing", lambda c: fit(X, Y, groups={"g": None}), ["list its columns", "None"]),
     ("groups as a list", lambda c: fit(X, Y, groups=[["x0", "x1"]]), ["map a name", "list"]),
     # Parameters
     ("max_budget 0", lambda c: fit(X, Y, max_budget=0), ["max_budget", "at least 1", "got 0"]),
@@ -154,6 +157,7 @@ CASES = [
     # Purchases
     ("budget 0", lambda c: c.acquire(MIXED, 0), ["budget", "at least 1", "got 0"]),
     ("budget 1.5", lambda c: c.acquire(MIXED, 1.5), ["whole number", "1.5"]),
+    ("a selector by name", lambda c: c.acquire(MIXED, selector="random"), ["scores", "'random'"]),
     ("masks beyond the run", lambda c: c.acquire(MIXED, 2).masks(3), ["2 purchases", "got 3"]),
     ("masks of a half", lambda c: c.acquire(MIXED, 2).masks(0.5), ["whole number", "0.5"]),
     ("no budgets", lambda c: c.auac(MIXED, LABELS, []), ["budgets", "5 features", "got []"]),
@@ -173,6 +177,7 @@ CASES = [
     ("labels of another type", lambda c: c.auac(MIXED, np.zeros(60, int)), ["'sick'", "got 0"]),
     ("no label in the test", lambda c: c.auac(MIXED, [None] * 60), ["row 0", "drop"]),
     ("too few labels", lambda c: c.auac(MIXED, LABELS[:9]), ["one length", "60", "9"]),
+    ("a file by number", lambda c: c.save(3), ["by its path", "3"]),
     # One case
     ("an unknown feature", lambda c: c.start_case(jobb="cook"), ["'jobb'", "mean 'job'"]),
     ("a case of a list", lambda c: c.start_case([1, 2]), ["by feature name", "list", "keywords"]),

@@ -49,12 +49,55 @@ class TestObserve:
         assert (case.values, case.skipped, case.cost, case.done) == ({}, [], 0.0, False)
 
     def test_values_cost_and_order_are_kept(self, clf):
-        case = clf.start_case({"visits": 2}, job="cook").skip("smoker").observe("grade", "low")
-        assert list(case.values.items()) == [("visits", 2), ("job", "cook"), ("grade", "low")]
+        case = clf.start_case({"grade": "low"}).skip("smoker").observe("visits", 2)
+        case.observe("job", "cook")
+        assert list(case.values.items()) == [("grade", "low"), ("visits", 2), ("job", "cook")]
         assert case.skipped == ["smoker"]
-        assert case.cost == COSTS["visits"] + COSTS["job"] + COSTS["grade"]
+        assert case.cost == COSTS["visits"] + COSTS["job"]
         assert not case.done
         assert case.observe("body", [50, 170]).done
+
+    def test_what_was_known_at_the_start_was_not_bought(self, clf):
+        case = clf.start_case(visits=2, job=None)
+        assert case.cost == 0.0
+        assert case.observe("body", [50, 170]).cost == COSTS["body"]
+        assert Case.from_dict(clf, case.to_dict()).cost == COSTS["body"]
+        assert case.undo().undo().cost == 0.0  # back to visits alone
+        assert case.observe("job", "cook").cost == COSTS["job"]
+
+    def test_a_row_of_the_table_is_a_start(self, clf):
+        X, _ = mixed(4, seed=5, missing=False)
+        case = clf.start_case(X.iloc[1])
+        assert case.done
+        np.testing.assert_allclose(case.proba, clf.predict_proba(X.iloc[[1]])[0], atol=1e-6)
+        with pytest.raises(InputError, match="no feature 'age'; it is part of 'body'"):
+            clf.start_case().observe("age", 50)
+
+    def test_probabilities_are_the_callers_own(self, clf):
+        case = clf.start_case(job="cook")
+        before = case.proba.copy()
+        case.proba[:] = 0.0
+        np.testing.assert_array_equal(case.proba, before)
+
+    def test_a_case_outlives_the_next_fit_of_its_model(self):
+        X, y = numbers(40)
+        X = pd.DataFrame(X).add_prefix("c")
+        clf = fit(X, y, max_budget=2)
+        case = clf.start_case(c0=1.0)
+        values, proba, best = case.values, case.proba, case.recommend(1)
+        clf.fit(X.iloc[:, ::-1], y)
+        assert (case.values, case.recommend(1)) == (values, best)
+        np.testing.assert_array_equal(case.proba, proba)
+
+    def test_numbered_columns_go_by_their_numbers(self):
+        X, y = numbers(40)
+        X = pd.DataFrame(X, columns=range(len(X.T) + 9, 9, -1))
+        clf = fit(X, y, max_budget=2)
+        case = clf.start_case(X.iloc[3])
+        np.testing.assert_allclose(case.proba, clf.predict_proba(X.iloc[[3]])[0], atol=1e-6)
+        assert clf.specialise([10]).features == ("10",)
+        with pytest.raises(InputError, match="no feature 0"):
+            clf.start_case().observe(0, 1.0)
 
     def test_positions_are_as_good_as_names(self, clf):
         by_name = clf.start_case(job="cook")
@@ -137,7 +180,9 @@ class TestUndo:
                 steps.append((name, values[name] if action == "observe" else None))
                 case.observe(*steps[-1])
             case.proba  # noqa: B018 - fills the memory that undo has to clear
-        direct = clf.start_case(dict(steps))
+        direct = clf.start_case()
+        for step in steps:
+            direct.observe(*step)
         assert case.to_dict() == direct.to_dict()
         assert (case.values, case.skipped) == (direct.values, direct.skipped)
         assert (case.cost, case.done) == (direct.cost, direct.done)
@@ -166,7 +211,7 @@ class TestRecommend:
         assert [r.score for r in ranked] == sorted((r.score for r in ranked), reverse=True)
         assert sum(r.share for r in ranked) == pytest.approx(1.0)
         assert [r.cost for r in ranked] == [COSTS[r.feature] for r in ranked]
-        shorter = case.recommend(2)
+        shorter = case.recommend(np.int64(2))
         assert [r.feature for r in shorter] == [r.feature for r in ranked[:2]]
         assert [r.shift for r in shorter] == pytest.approx([r.shift for r in ranked[:2]], abs=1e-5)
         assert len(case.recommend()) == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import textwrap
 import zipfile
 import zlib
@@ -79,13 +80,14 @@ def save(model: DFSClassifier, path: str | Path) -> None:
         "history": state.model.history,
     }
     text = json.dumps(manifest, indent=1, default=_plain)
-    _write(Path(path), {MANIFEST: text.encode(), TENSORS: packed})
+    _write(_path(path), {MANIFEST: text.encode(), TENSORS: packed})
 
 
 def load(path: str | Path, *, device: str = "auto") -> DFSClassifier:
     """Read a classifier that `save` wrote, onto any device."""
     target = pick_device(device)
-    manifest, arrays = _read(Path(path))
+    path = _path(path)
+    manifest, arrays = _read(path)
     try:
         return _restore(manifest, arrays, target)
     except (AttributeError, LookupError, TypeError, RuntimeError, ValueError) as error:
@@ -94,6 +96,12 @@ def load(path: str | Path, *, device: str = "auto") -> DFSClassifier:
             f"A model file must be complete and consistent, {path} is not ({reason}); "
             "save the model again."
         ) from error
+
+
+def _path(path: Any) -> Path:
+    if not isinstance(path, str | os.PathLike):
+        raise InputError(f"A model file is named by its path, got {path!r}.")
+    return Path(path)
 
 
 def _restore(
@@ -134,6 +142,8 @@ def _restore(
         target=manifest.get("target"),
     )
     model.classes_ = np.array(manifest["classes"]["labels"], dtype=manifest["classes"]["dtype"])
+    if len(model.classes_) != shape.n_classes:
+        raise ValueError(f"{len(model.classes_)} class labels for {shape.n_classes} classes")
     model.n_features_in_ = manifest["n_features_in"]
     if manifest["feature_names_in"] is not None:
         model.feature_names_in_ = np.array(manifest["feature_names_in"], dtype=object)
@@ -155,13 +165,8 @@ def _params(model: DFSClassifier) -> dict[str, Any]:
 
 
 def _classes(classes: np.ndarray) -> dict[str, Any]:
-    labels = classes.tolist()
-    if not all(isinstance(label, str | int | float | bool) for label in labels):
-        raise InputError(
-            f"Class labels of a saved model must be text, numbers or booleans, got {labels[0]!r}; "
-            "convert y before fitting."
-        )
-    return {"labels": labels, "dtype": classes.dtype.str if classes.dtype != object else "object"}
+    kind = "object" if classes.dtype == object else classes.dtype.str
+    return {"labels": classes.tolist(), "dtype": kind}
 
 
 def _plain(value: Any) -> Any:

@@ -12,10 +12,13 @@ import pandas as pd
 import torch
 
 from hyperdfs.errors import InputError
+from hyperdfs.inputs import check_positive
 from hyperdfs.preprocess.readings import is_missing
+from hyperdfs.results import normalised
 
 if TYPE_CHECKING:
     from hyperdfs.estimator import DFSClassifier
+    from hyperdfs.features import FeatureSpace
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,8 @@ class Case:
     """
 
     def __init__(self, model: DFSClassifier, known: Mapping[str, Any]) -> None:
-        self._model = model
-        self._state = model._state
+        # What the case stands on stays as it is when the model is fitted again.
+        self._state, self._space, self._classes = model._state, model.features_, model.classes_
         device = self._state.model.device
         self._x = torch.zeros(1, self._state.shape.n_columns, device=device)
         self._mask = torch.zeros(1, self._state.shape.n_features, device=device)
@@ -56,50 +59,55 @@ class Case:
         self._empty: set[int] = set()  # skipped because the result was missing
         self._steps: list[int] = []
         self._proba: np.ndarray | None = None
-        for feature, value in known.items():
+        for feature, value in _by_feature(known, self._space).items():
             self.observe(feature, value)
+        self._given = len(self._steps)
 
     @property
     def values(self) -> dict[str, Any]:
         """What is known, by feature, in the order it came in."""
-        names = self._model.features_.names
+        names = self._space.names
         return {names[i]: self._values[i] for i in self._steps if i in self._values}
 
     @property
     def skipped(self) -> list[str]:
         """Features that cannot be had for this case."""
-        names = self._model.features_.names
+        names = self._space.names
         return [names[i] for i in self._steps if i in self._skipped]
 
     @property
     def cost(self) -> float:
-        """Price of all purchases, those whose result was missing included."""
-        return float(sum(self._model.features_.costs[i] for i in (*self._values, *self._empty)))
+        """Price of all purchases, those whose result was missing included.
+
+        What was known at the start was not bought.
+        """
+        bought = [i for i in self._steps[self._given :] if i in self._values or i in self._empty]
+        return float(self._space.costs[bought].sum())
 
     @property
     def proba(self) -> np.ndarray:
         """Class probabilities given what is known, in the order of `clf.classes_`."""
         if self._proba is None:
             proba = self._state.model.predictor.proba(self._x, self._mask)
-            self._proba = proba[0].cpu().numpy().astype(float)
-        return self._proba
+            self._proba = normalised(proba.cpu().numpy())[0]
+        return self._proba.copy()
 
     @property
     def prediction(self) -> Any:
         """The most probable label."""
-        return self._model.classes_[self.proba.argmax()]
+        return self._classes[self.proba.argmax()]
 
     @property
     def done(self) -> bool:
         """Whether nothing is left to buy."""
-        return len(self._values) + len(self._skipped) == len(self._model.features_)
+        return len(self._values) + len(self._skipped) == len(self._space)
 
     def observe(self, feature: str | int, value: Any) -> Self:
         """Take in a result. A missing value is a purchase that gave nothing: paid, then skipped."""
         index, value = self._fresh(feature), _plain(value)
         encoded = self._state.preprocessor.encode_cells(index, value)
         if encoded is None:
-            self.skip(index)
+            self._leave(index)
             self._empty.add(index)
             return self
         columns = self._state.preprocessor.columns_of(index)
@@ -112,16 +120,19 @@ class Case:
 
     def skip(self, feature: str | int) -> Self:
         """This feature cannot be had; do not recommend it again."""
-        index = self._fresh(feature)
+        self._leave(self._fresh(feature))
+        return self
+
+    def _leave(self, index: int) -> None:
         self._skipped.add(index)
         self._steps.append(index)
-        return self
 
     def undo(self) -> Self:
         """Take back the last `observe` or `skip`."""
         if not self._steps:
             raise InputError("undo needs something to take back, got a case with no step.")
         index = self._steps.pop()
+        self._given = min(self._given, len(self._steps))
         if index in self._skipped:
             self._skipped.remove(index)
             self._empty.discard(index)
@@ -134,8 +145,7 @@ class Case:
 
     def recommend(self, k: int = 3) -> list[Recommendation] | None:
         """The k best features to buy next, best first; None when nothing is left."""
-        if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-            raise InputError(f"k must be a whole number of at least 1, got {k!r}.")
+        k = check_positive("k", k)
         taken = {*self._values, *self._skipped}
         scores = self._state.model.selector.scores(self._x, self._mask)[0].cpu().numpy()
         free = np.setdiff1d(np.arange(len(scores)), list(taken), assume_unique=True)
@@ -145,7 +155,7 @@ class Case:
         weights /= weights.sum()
         best = np.argsort(-scores[free], kind="stable")[:k]
         shifts, spans = self._foresee(free[best])
-        space, label = self._model.features_, self._model.classes_[self.proba.argmax()]
+        space, label = self._space, self._classes[self.proba.argmax()]
         return [
             Recommendation(
                 feature=space.names[free[i]],
@@ -172,7 +182,7 @@ class Case:
             mask[rows, feature] = 1.0
         proba = self._state.model.predictor.proba(x, mask).cpu().numpy()
         if self._proba is None:
-            self._proba = proba[0].astype(float)
+            self._proba = normalised(proba[:1])[0]
         leading = int(self._proba.argmax())
         later = proba[1:, leading].reshape(len(features), -1)
         shifts = np.abs(later - self._proba[leading]).mean(1)
@@ -180,8 +190,9 @@ class Case:
 
     def to_dict(self) -> dict[str, Any]:
         """The case as JSON-able data, to be continued with `from_dict`."""
-        names = self._model.features_.names
+        names = self._space.names
         return {
+            "given": self._given,
             "steps": [
                 {"feature": names[i], "value": self._values[i]}
                 if i in self._values
@@ -189,7 +200,7 @@ class Case:
                 if i in self._empty
                 else {"feature": names[i], "skipped": True}
                 for i in self._steps
-            ]
+            ],
         }
 
     @classmethod
@@ -210,14 +221,27 @@ class Case:
                 case.skip(feature)
             else:
                 case.observe(feature, value)
+        case._given = min(content.get("given", 0), len(case._steps))
         return case
 
     def _fresh(self, feature: str | int) -> int:
-        index = self._model.features_.index(feature)
+        index = self._space.index(feature)
         if index in self._values or index in self._skipped:
-            name = self._model.features_.names[index]
+            name = self._space.names[index]
             raise InputError(f"Feature {name!r} is already known or skipped; undo() first.")
         return index
+
+
+def _by_feature(known: Mapping[Any, Any], space: FeatureSpace) -> dict[Any, Any]:
+    """Columns of one feature under its name, so that a row of the table is a start too."""
+    merged: dict[Any, Any] = {}
+    for key, value in known.items():
+        owner = None if key in space.names else space.owner(key)
+        if owner is None:
+            merged[key] = value
+        else:
+            merged.setdefault(owner, {})[key] = value
+    return merged
 
 
 def _plain(value: Any) -> Any:

@@ -29,7 +29,7 @@ from hyperdfs.methods import get_method
 from hyperdfs.metrics import PAPER_BUDGETS, metric_curve
 from hyperdfs.preprocess import as_table
 from hyperdfs.progress import show_progress
-from hyperdfs.results import Acquisition, make_acquisition
+from hyperdfs.results import Acquisition, make_acquisition, normalised
 from hyperdfs.threads import one_thread
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
             classes, labels = classes[np.unique(labels)], np.unique(labels, return_inverse=True)[1]
         if len(classes) < 2:
             raise InputError(
-                f"y must hold at least two classes, got one class: {classes[0]!r}; "
+                f"y must hold at least two classes, got one class: {classes.tolist()[0]!r}; "
                 "add rows of another class."
             )
         seed = check_seed(self.random_state)
@@ -134,13 +134,17 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
         """Class probabilities; every non-missing cell counts as known, every missing one as not."""
         state, (values, observed) = self._encode(X, impute=False)
         mask = _tensor(observed, state)
-        return state.model.predictor.proba(_tensor(values, state), mask).cpu().numpy().astype(float)
+        return normalised(state.model.predictor.proba(_tensor(values, state), mask).cpu().numpy())
 
     def predict(self, X: Any) -> np.ndarray:
         """The most probable label of each row, from its known cells."""
         proba = self.predict_proba(X)
         predicted: np.ndarray = self.classes_[proba.argmax(1)]
         return predicted
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Accuracy from the known cells."""
+        return float(super().score(X, flat_labels(y), sample_weight))
 
     def acquire(
         self, X: Any, budget: int | None = None, *, selector: Selector | None = None
@@ -149,6 +153,11 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
 
         selector : another policy for the same predictor, e.g. `selectors.fixed.RandomSelector()`.
         """
+        if not (selector is None or callable(getattr(selector, "scores", None))):
+            raise InputError(
+                f"selector must have a method scores(x, mask), got {selector!r}; "
+                "pass e.g. hyperdfs.selectors.fixed.RandomSelector()."
+            )
         state, (values, observed) = self._encode(X, impute=True)
         wanted = self.max_budget_ if budget is None else check_positive("budget", budget)
         path = walk(

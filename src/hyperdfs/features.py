@@ -97,16 +97,30 @@ class FeatureSpace:
         return self.n_features
 
     def index(self, feature: str | int) -> int:
-        """Position of a feature that is given by its name or already by its position."""
-        if isinstance(feature, str):
-            if feature in self.names:
-                return self.names.index(feature)
-            raise InputError(f"there is no feature {feature!r}; {suggest(feature, self.names)}")
-        if isinstance(feature, bool) or not isinstance(feature, int | np.integer):
+        """Position of a feature that is given by its name or by its position.
+
+        In a table whose columns are numbered, a number is a column's label, as it is in `costs`
+        and `groups`.
+        """
+        if isinstance(feature, bool) or not isinstance(feature, str | int | np.integer):
             raise InputError(f"a feature is given by name or position, got {feature!r}")
+        numbered = isinstance(self.columns[0][0], int)
+        if isinstance(feature, str) or numbered:
+            if str(feature) in self.names:
+                return self.names.index(str(feature))
+            owner = self.owner(feature)
+            remedy = f"it is part of {owner!r}" if owner else suggest(feature, self.names)
+            raise InputError(f"there is no feature {feature!r}; {remedy}")
         if not 0 <= feature < len(self):
             raise InputError(f"a feature position must be in 0..{len(self) - 1}, got {feature}")
         return int(feature)
+
+    def owner(self, column: Hashable) -> str | None:
+        """The feature with several columns, this one among them, or None."""
+        for name, members in zip(self.names, self.columns, strict=True):
+            if len(members) > 1 and column in members:
+                return name
+        return None
 
     def to_dict(self) -> dict[str, Any]:
         """JSON-able content; `from_dict` is the inverse."""
@@ -231,6 +245,8 @@ def _as_list(members: Any) -> list[Any]:
     # A bare label is a group of one column; a string must not be read as a list of letters.
     if isinstance(members, str | int | np.integer):
         return [members]
+    if not isinstance(members, Iterable):
+        raise InputError(f"a group must list its columns, got {members!r}; write ['a', 'b'], say")
     return list(members)
 
 

@@ -14,6 +14,8 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from hyperdfs.errors import InputError
 
+DATES = {"date", "datetime", "datetime64", "timedelta", "timedelta64", "time", "period"}
+
 
 def check_positive(name: str, value: Any) -> int:
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
@@ -31,6 +33,11 @@ def label_codes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     y = flat_labels(y, warn=True)
     if len(y) != n:
         raise InputError(f"X and y must be of one length, got {n} and {len(y)}; align the rows.")
+    if y.dtype.kind in "mM" or pd.api.types.infer_dtype(y) in DATES:
+        raise InputError(
+            f"y must hold labels that are text, whole numbers or booleans, got {y[0]!r}; "
+            "convert them, e.g. with y.astype(str)."
+        )
     with input_errors():
         check_classification_targets(y)
     classes, labels = np.unique(y, return_inverse=True)
@@ -39,8 +46,12 @@ def label_codes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 def flat_labels(y: Any, *, warn: bool = False) -> np.ndarray:
     """One label per row in numpy's own type for it, none missing."""
-    if isinstance(y, pd.Series) and not isinstance(y.dtype, np.dtype):
-        y = y.astype(object)  # nullable numbers would come out as floats
+    if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
+        y = y.iloc[:, 0]
+    if isinstance(y, pd.Series | pd.api.extensions.ExtensionArray):
+        y = pd.Series(y)
+        if not isinstance(y.dtype, np.dtype):
+            y = y.astype(object)  # nullable numbers would come out as floats
     with input_errors():
         y = column_or_1d(y, warn=warn)
     missing = pd.isna(y)

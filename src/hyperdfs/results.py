@@ -45,6 +45,13 @@ class Acquisition:
         return bought
 
 
+def normalised(proba: np.ndarray) -> np.ndarray:
+    """Probabilities in double precision that sum to 1 as nearly as it can; (n, C)."""
+    exact = proba.astype(float)
+    result: np.ndarray = exact / exact.sum(-1, keepdims=True)
+    return result
+
+
 def make_acquisition(order: np.ndarray, proba: np.ndarray, costs: np.ndarray) -> Acquisition:
     paid = np.where(order >= 0, costs[order], 0.0)
     spent = np.concatenate([np.zeros((len(order), 1)), np.cumsum(paid, axis=1)], axis=1)

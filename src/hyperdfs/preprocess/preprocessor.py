@@ -133,7 +133,11 @@ class Preprocessor:
 
     def columns_of(self, feature: str | int) -> slice:
         """The encoded columns of one group."""
-        return self._slices[self.space.index(feature)]
+        return self._slices[self._position(feature)]
+
+    def _position(self, feature: str | int) -> int:
+        """Of a feature by its name; a number is a position here, whatever the labels are."""
+        return self.space.index(feature) if isinstance(feature, str) else feature
 
     def encode_cells(self, feature: str | int, value: Any) -> np.ndarray | None:
         """Encoded columns of one group for one case; None if its cells are all missing.
@@ -142,7 +146,7 @@ class Preprocessor:
         left out are missing) or a sequence in column order. Equals `transform` bit for bit, and
         takes numbers as text.
         """
-        group = self.space.index(feature)
+        group = self._position(feature)
         readers, columns = self._live[group]
         cells = self._cells(group, value)
         row = [reader.read_cell(cell) for reader, cell in zip(readers, cells, strict=True)]
@@ -155,7 +159,7 @@ class Preprocessor:
 
     def known_category(self, feature: str | int, value: Any) -> bool:
         """Whether every category in the value has a column of its own; numbers always do."""
-        group = self.space.index(feature)
+        group = self._position(feature)
         pairs = zip(self._live[group][0], self._cells(group, value), strict=True)
         return all(is_missing(cell) or reader.knows(cell) for reader, cell in pairs)
 

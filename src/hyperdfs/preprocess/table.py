@@ -60,7 +60,9 @@ def reject_infinite(name: Hashable, value: Any, where: str = "") -> NoReturn:
 
 
 def _check_finite_columns(table: pd.DataFrame) -> None:
-    floats = table.select_dtypes(["float16", "float32", "float64"])
+    # By position: select_dtypes would take nullable floats along, whose gaps are no numbers.
+    plain = [i for i, d in enumerate(table.dtypes) if isinstance(d, np.dtype) and d.kind == "f"]
+    floats = table.iloc[:, plain]
     check_finite(floats.to_numpy(), list(floats.columns))
 
 
@@ -108,6 +110,9 @@ def _from_array(X: Any, expected: Sequence[Hashable] | None) -> pd.DataFrame:
 
 
 def _as_array(X: Any) -> np.ndarray:
+    if isinstance(X, np.ma.MaskedArray):  # a masked cell is a missing one
+        X = X.astype(float if X.dtype.kind in "biuf" else object)
+        X = X.filled(np.nan if X.dtype.kind == "f" else None)
     # dtype=object keeps numbers beside strings in a list of lists what they are.
     array = np.asarray(X) if hasattr(X, "__array__") else np.asarray(X, dtype=object)
     if array.ndim == 1 and any(isinstance(row, list | tuple | np.ndarray) for row in array):

@@ -1,0 +1,60 @@
+"""Tables and labels in the containers that pandas and numpy have for gaps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import log_loss
+
+from small_tables import fit, numbers
+
+X, Y = numbers(60)
+
+
+@pytest.fixture(scope="module")
+def clf():
+    return fit(X, Y, max_budget=2)
+
+
+def test_a_masked_cell_is_a_missing_one(clf):
+    gaps = np.zeros(X.shape, bool)
+    gaps[::3, 1] = gaps[1::4, 2] = True
+    masked, missing = np.ma.MaskedArray(X, gaps), np.where(gaps, np.nan, X)
+    np.testing.assert_array_equal(clf.predict_proba(masked), clf.predict_proba(missing))
+    assert (clf.predict_proba(masked) != clf.predict_proba(X)).any()
+    text = np.ma.MaskedArray(np.array([["a", "1"], ["b", "2"]] * 30, object), [[True, False]] * 60)
+    text.mask[1:] = False
+    assert np.isfinite(fit(text, Y, max_budget=1).predict_proba(text)).all()
+
+
+@pytest.mark.parametrize("kind", ["Float64", "Float32", "Int64"])
+def test_nullable_numbers_beside_plain_ones(kind):
+    plain = pd.DataFrame(np.round(X)).add_prefix("c")
+    plain.iloc[::5, 0] = np.nan
+    nullable = plain.astype({"c0": kind})
+    a, b = fit(plain, Y, max_budget=2), fit(nullable, Y, max_budget=2)
+    np.testing.assert_array_equal(a.predict_proba(plain), b.predict_proba(nullable))
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        pd.Series(Y > 0, dtype=object),
+        pd.array(Y, dtype="Int64"),
+        pd.DataFrame({"y": pd.array(Y, dtype="Int64")}),
+        pd.Series(Y).astype("category"),
+    ],
+    ids=["objects", "nullable array", "table", "categories"],
+)
+def test_labels_keep_their_type_and_can_be_scored(y):
+    clf = fit(X, y, max_budget=2)
+    assert clf.classes_.dtype.kind in "bi"
+    assert clf.score(X, y) == np.mean(clf.predict(X) == Y)
+
+
+def test_probabilities_sum_to_one_in_double_precision(clf, recwarn):
+    proba = clf.predict_proba(X)
+    np.testing.assert_allclose(proba.sum(1), 1.0, rtol=0, atol=1e-15)
+    log_loss(Y, proba)
+    assert not recwarn.list
