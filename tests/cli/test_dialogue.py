@@ -119,10 +119,11 @@ def test_wrong_starts(
 def rare_model(table_csv: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = pd.read_csv(table_csv)
     table.loc[5, "town"] = "Larch"
+    table["name"] = [f"n{i}" for i in range(len(table))]
     path = tmp_path_factory.mktemp("rare") / "m.hdfs"
     config = {"stage1_epochs": 1, "stage2_epochs": 1, "teacher_weight": 0.0}
     clf = HyperDFSClassifier(max_budget=2, config=config)
-    clf.fit(table[["sex", "town"]], table["risk"]).save(path)
+    clf.fit(table[["sex", "town", "name"]], table["risk"]).save(path)
     return path
 
 
@@ -140,4 +141,9 @@ def test_a_rare_category_is_typed_twice(ask: Ask, rare_model: Path) -> None:
     text = ask(rare_model, "town=Larch", "town=Larch", "quit")
     assert text.count("type it again if it is a rare one") == 1
     assert "not a category seen in training" not in text
-    assert summary(text) == "1 bought of 2 features: town."
+    assert summary(text) == "1 bought of 3 features: town."
+
+
+def test_where_all_categories_are_rare_any_text_will_do(ask: Ask, rare_model: Path) -> None:
+    text = ask(rare_model, "name=Ann", "quit")
+    assert summary(text) == "1 bought of 3 features: name."

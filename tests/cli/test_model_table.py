@@ -103,3 +103,16 @@ def test_the_model_remembers_its_target(
     rows().rename(columns={"label": "truth"}).assign(more=1).to_csv(path, index=False)
     assert main(["evaluate", str(model), str(path)]) == 2
     assert "--target; the table has 'truth', 'more'" in capsys.readouterr().err
+
+
+def test_true_and_false_may_be_written_in_capitals(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = rows().assign(label=lambda t: t["label"] == "no")
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    args = ["train", tmp_path / "rows.csv", "--target", "label", "--out", tmp_path / "m.hdfs"]
+    assert main([str(arg) for arg in [*args, *QUICK]]) == 0
+    shouted = table.assign(label=table["label"].map({True: "TRUE", False: "FALSE"}))
+    shouted.to_csv(tmp_path / "shouted.csv", index=False)
+    assert main(["evaluate", str(tmp_path / "m.hdfs"), str(tmp_path / "shouted.csv")]) == 0
+    assert "target 'label'" in capsys.readouterr().out

@@ -178,6 +178,8 @@ class Dialogue:
         column = self._answers.columns[name]
         if column.range is not None:
             return f"({number(column.range[0])} to {number(column.range[1])})"
+        if not column.categories:
+            return "(any text)"
         rare = ["a rare one"] if column.pools else []
         return f"({', '.join([*_shorten(column.categories), *rare])})"
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from hyperdfs.cli.files import read_table
@@ -25,7 +26,7 @@ def read_for_model(clf: DFSClassifier, path: Path, target: str | None) -> pd.Dat
     """The rows of a file; what training took for text or for numbers is that here as well."""
     known = model_columns(clf)
     text = [column.name for column in known.values() if column.kind == "category"]
-    if target is not None and not _are_numbers(clf.classes_):
+    if target is not None and _are_words(clf.classes_):
         text.append(target)
     rows = read_table(path, text=text)
     for name in set(known) & set(rows.columns) - {target}:
@@ -66,5 +67,8 @@ def _label(cell: Any, name: str, categories: tuple[str, ...]) -> Any:
     return plain if plain in categories and written not in categories else written
 
 
-def _are_numbers(labels: Iterable[Any]) -> bool:
-    return not pd.to_numeric(pd.Series(map(str, labels)), errors="coerce").isna().any()
+def _are_words(labels: np.ndarray) -> bool:
+    """Whether classes are text that cannot all be read as numbers."""
+    if labels.dtype.kind in "biuf":
+        return False
+    return bool(pd.to_numeric(pd.Series(labels.astype(str)), errors="coerce").isna().any())
