@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hyperdfs import load
+from hyperdfs import HyperDFSClassifier, load
 from hyperdfs.cli.app import main
 from hyperdfs.cli.model_table import read_for_model
 
@@ -116,3 +116,13 @@ def test_true_and_false_may_be_written_in_capitals(
     shouted.to_csv(tmp_path / "shouted.csv", index=False)
     assert main(["evaluate", str(tmp_path / "m.hdfs"), str(tmp_path / "shouted.csv")]) == 0
     assert "target 'label'" in capsys.readouterr().out
+
+
+def test_columns_may_be_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)))
+    y = (X[0] > 0).astype(int)
+    config = {"stage1_epochs": 1, "stage2_epochs": 1, "teacher_weight": 0.0}
+    HyperDFSClassifier(2, config=config).fit(X, y).save(tmp_path / "m.hdfs")
+    X.assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
+    assert main(["evaluate", str(tmp_path / "m.hdfs"), str(tmp_path / "rows.csv")]) == 0
+    assert "target 'y'" in capsys.readouterr().out

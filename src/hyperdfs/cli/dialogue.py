@@ -190,10 +190,9 @@ class Dialogue:
 
     def _summarise(self) -> None:
         case, space, bought = self._case, self._clf.features_, self._bought()
-        spent = sum(float(space.costs[space.index(name)]) for name in bought)
         sure = float(case.proba.max())
         self._say(f"\n[bold]Prediction: {_plain(str(case.prediction))}[/] ({sure:.0%})")
-        price = f", price {number(spent)}" if self._priced() else ""
+        price = f", price {number(case.cost)}" if self._priced() else ""
         names = [name if name in case.values else f"{name} (no result)" for name in bought]
         listed = f": {', '.join(names)}" if names else ""
         self._say(_plain(f"{len(bought)} bought of {len(space)} features{price}{listed}."))

@@ -76,8 +76,8 @@ def find_target(clf: DFSClassifier, rows: pd.DataFrame) -> str:
 
     if clf._state.target in rows.columns:
         return str(clf._state.target)
-    features = {column for group in clf.features_.columns for column in group}
-    others = [str(column) for column in rows.columns if column not in features]
+    features = {str(column) for group in clf.features_.columns for column in group}
+    others = [str(column) for column in rows.columns if str(column) not in features]
     if len(others) == 1:
         return others[0]
     found = f"has {listing(others)}" if others else "has only features of the model"

@@ -48,8 +48,9 @@ def score(
             f"{min(budgets)} to {max(budgets)}."
         )
     codes = label_codes(model, y)
-    need_columns(X, map(str, model._state.input_columns))
-    X = X[list(model._state.input_columns)]
+    columns = list(model._state.input_columns)  # may be numbers, which a file holds as text
+    need_columns(X, map(str, columns))
+    X = X[[str(column) for column in columns]].set_axis(columns, axis=1)
     proba = model.acquire(X, max(*kept, 1)).proba[:, kept]
     random = model.acquire(X, max(*kept, 1), selector=RandomSelector(seed)).proba[:, kept]
     f1, random_f1 = macro_f1_curve(codes, proba), macro_f1_curve(codes, random)
