@@ -139,3 +139,19 @@ def test_wide_tables_are_screened(monkeypatch: pytest.MonkeyPatch) -> None:
     full = every.selector.scores(x * mask, mask)
     close = scores.masked_fill(mask > 0, -torch.inf).topk(SCREEN, 1).indices
     torch.testing.assert_close(scores.gather(1, close), full.gather(1, close))
+
+
+def test_a_latent_that_says_nothing_is_trained_again_at_a_lower_price() -> None:
+    X, y = numbers(n=200, m=4)
+
+    def stages(**config: float) -> list[str]:
+        clf = DFSClassifier("eddi", max_budget=2, config={"epochs": 25, "samples": 6, **config})
+        return list(dict.fromkeys(str(row["stage"]) for row in clf.fit(X, y).history_))
+
+    # With this noise nothing that a feature or the label could say is worth its KL.
+    assert stages(sd=50.0, y_weight=1e-3) == [
+        "autoencoder",
+        "free autoencoder",
+        "autoencoder again",
+    ]
+    assert stages() == ["autoencoder"]

@@ -14,10 +14,13 @@ from hyperdfs.nn.eddi import PartialVAE
 from hyperdfs.predictors.eddi import VAEPredictor
 from hyperdfs.selectors.eddi import EDDISelector
 from hyperdfs.training.data import Rows
-from hyperdfs.training.eddi import PartialELBO, fit_vae, occurring_values
+from hyperdfs.training.eddi import PartialELBO, fit_vae, latent_nats, occurring_values
 from hyperdfs.training.masked import Recipe
 from hyperdfs.training.prices import relative_costs
 
+# Some runs never find a use for the latent, and then predict the same for everybody: a latent
+# that says less than SILENT nats about a whole row is trained at a low price for a while.
+SILENT, FREE, FREE_EPOCHS = 0.1, 0.1, 20  # nats, weight of the KL term, epochs of that weight
 VALUES = 32  # results per feature that a purchase is imagined to have
 
 
@@ -77,25 +80,42 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     assert isinstance(vae, PartialVAE)
     assert isinstance(fitted, Arrays)
     sampler = job.sampler(generator, rate_uniform)
-    elbo = PartialELBO(
-        vae,
-        sampler,
-        sd=config.sd,
-        y_weight=config.y_weight or max(3.0, shape.n_features / 10),
-        latent=config.latent,
-    )
-    recipe = Recipe(
-        epochs=config.epochs, lr=config.lr, batch_size=config.batch_size, patience=config.patience
-    )
     groups = np.asarray(shape.column_group)
     values, distinct = occurring_values(train, groups, VALUES, generator)
     relative = torch.tensor(relative_costs(job.costs), dtype=torch.float32)
     fitted.set("values", values.to(job.device))
     fitted.set("distinct", distinct.to(job.device))
     fitted.set("relative", relative.to(job.device))
-    model.history = fit_vae(
-        vae, train, valid, elbo, sampler, recipe, generator=generator, progress=job.progress
-    )
+
+    def train_on(stage: str, kl_weight: float, epochs: int) -> None:
+        model.history += fit_vae(
+            vae,
+            train,
+            valid,
+            PartialELBO(
+                vae,
+                sampler,
+                sd=config.sd,
+                y_weight=config.y_weight or max(3.0, shape.n_features / 10),
+                latent=config.latent,
+                kl_weight=kl_weight,
+            ),
+            sampler,
+            Recipe(
+                epochs=epochs,
+                lr=config.lr,
+                batch_size=config.batch_size,
+                patience=config.patience,
+            ),
+            stage=stage,
+            generator=generator,
+            progress=job.progress,
+        )
+
+    train_on("autoencoder", 1.0, config.epochs)
+    if latent_nats(vae, valid) < SILENT:
+        train_on("free autoencoder", FREE, FREE_EPOCHS)
+        train_on("autoencoder again", 1.0, config.epochs)
     return model
 
 

@@ -25,13 +25,22 @@ class PartialELBO:
     the rest.
 
     sampler : names the subsets that are withheld from training, if any.
+    kl_weight : 1 for the bound; less lets the latent say more.
     """
 
     def __init__(
-        self, vae: PartialVAE, sampler: MaskSampler, *, sd: float, y_weight: float, latent: int
+        self,
+        vae: PartialVAE,
+        sampler: MaskSampler,
+        *,
+        sd: float,
+        y_weight: float,
+        latent: int,
+        kl_weight: float = 1.0,
     ) -> None:
         self._vae, self._sampler = vae, sampler
         self._sd, self._y_weight, self._latent = sd, y_weight, latent
+        self._kl_weight = kl_weight
 
     def __call__(self, rows: Rows, masks: Tensor, generator: torch.Generator) -> Tensor:
         """``(n, M)`` masks -> a scalar; what is drawn comes from `generator`."""
@@ -49,7 +58,8 @@ class PartialELBO:
         target = torch.where(shown, nn.functional.one_hot(label, logits.shape[1]), rows.target)
         surprise = -(target * logits.log_softmax(-1)).sum(-1)
         prior = Normal(torch.zeros_like(belief.mean), torch.zeros_like(belief.log_var))
-        bound = (misfit * known.mask).sum(-1) + self._y_weight * surprise + kl(belief, prior)
+        bound = (misfit * known.mask).sum(-1) + self._y_weight * surprise
+        bound = bound + self._kl_weight * kl(belief, prior)
         return (bound * known.weight).mean() / vae.n_features
 
 
@@ -61,6 +71,7 @@ def fit_vae(
     sampler: MaskSampler,
     recipe: Recipe,
     *,
+    stage: str,
     generator: torch.Generator,
     progress: Progress,
 ) -> History:
@@ -75,7 +86,7 @@ def fit_vae(
         loss,
         _check(elbo, valid, sampler, generator),
         recipe,
-        stage="autoencoder",
+        stage=stage,
         generator=generator,
         progress=progress,
     )
@@ -93,6 +104,15 @@ def _check(
         return float(torch.stack([elbo(valid, mask, same) for mask in masks]).mean())
 
     return validate
+
+
+@torch.inference_mode()
+def latent_nats(vae: PartialVAE, rows: Rows) -> float:
+    """What the latent says about a row of which all is known: mean KL from the prior."""
+    known = observe(rows, rows.available())
+    belief = vae.encode(vae.gather(known.x, known.mask))
+    prior = Normal(torch.zeros_like(belief.mean), torch.zeros_like(belief.log_var))
+    return float(kl(belief, prior).mean())
 
 
 def occurring_values(
