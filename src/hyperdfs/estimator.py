@@ -13,16 +13,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from hyperdfs.acquisition import Selector, walk
-from hyperdfs.errors import InputError, listing
+from hyperdfs.errors import InputError
 from hyperdfs.features import FeatureSpace
 from hyperdfs.fitting import FittedState, fit_state, pick_device
 from hyperdfs.inputs import (
     check_budgets,
     check_positive,
     check_seed,
+    check_selector,
     check_weights,
     flat_labels,
     input_errors,
+    known_codes,
     label_codes,
 )
 from hyperdfs.methods import get_method
@@ -153,11 +155,7 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
 
         selector : another policy for the same predictor, e.g. `selectors.fixed.RandomSelector()`.
         """
-        if not (selector is None or callable(getattr(selector, "scores", None))):
-            raise InputError(
-                f"selector must have a method scores(x, mask), got {selector!r}; "
-                "pass e.g. hyperdfs.selectors.fixed.RandomSelector()."
-            )
+        check_selector(selector)
         state, (values, observed) = self._encode(X, impute=True)
         wanted = self.max_budget_ if budget is None else check_positive("budget", budget)
         path = walk(
@@ -182,7 +180,7 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
         """The metric after each number of purchases; budgets above M are dropped."""
         check_is_fitted(self)
         wanted = check_budgets(budgets, len(self.features_))
-        labels = self._known_labels(y)
+        labels = known_codes(y, self.classes_)
         proba = self.acquire(X, max(max(wanted), 1), selector=selector).proba
         if len(labels) != len(proba):
             raise InputError(
@@ -241,17 +239,6 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         table = self._intake(X, reset=False)
         return self._state, self._state.preprocessor.transform(table, impute=impute)
-
-    def _known_labels(self, y: Any) -> np.ndarray:
-        y = flat_labels(y)
-        index: np.ndarray = pd.Index(self.classes_).get_indexer(pd.Index(y))
-        unknown = index < 0
-        if unknown.any():
-            raise InputError(
-                f"y must hold classes seen in training ({listing(self.classes_.tolist())}), "
-                f"got {y[unknown].tolist()[0]!r}; drop those rows or train with them."
-            )
-        return index
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_state")

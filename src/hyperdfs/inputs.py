@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
-from hyperdfs.errors import InputError
+from hyperdfs.errors import InputError, listing
 
 DATES = {"date", "datetime", "datetime64", "timedelta", "timedelta64", "time", "period"}
 
@@ -75,6 +75,27 @@ def flat_labels(y: Any, *, warn: bool = False) -> np.ndarray:
             )
         y = y.astype(plain.get(kind, object))
     return np.asarray(y)
+
+
+def known_codes(y: Any, classes: np.ndarray) -> np.ndarray:
+    """Codes of labels that must all be among the classes seen in training."""
+    y = flat_labels(y)
+    codes: np.ndarray = pd.Index(classes).get_indexer(pd.Index(y))
+    unknown = codes < 0
+    if unknown.any():
+        raise InputError(
+            f"y must hold classes seen in training ({listing(classes.tolist())}), "
+            f"got {y[unknown].tolist()[0]!r}; drop those rows or train with them."
+        )
+    return codes
+
+
+def check_selector(selector: Any) -> None:
+    if not (selector is None or callable(getattr(selector, "scores", None))):
+        raise InputError(
+            f"selector must have a method scores(x, mask), got {selector!r}; "
+            "pass e.g. hyperdfs.selectors.fixed.RandomSelector()."
+        )
 
 
 def check_budgets(budgets: Iterable[int], n_features: int) -> list[int]:
