@@ -286,7 +286,7 @@ def test_tables_with_missing_cells_are_known(name: str) -> None:
     from hyperdfs.datasets import dataset_info, load_dataset
 
     if not dataset_info(name).at_hand:
-        pytest.skip("its file is not at hand")
+        pytest.skip(f"needs the file of {name} in $HYPERDFS_DATA")
     assert load_dataset(name).X.isna().to_numpy().any() == COUNTERPARTS[name].blanks
 
 
