@@ -10,6 +10,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from hyperdfs.nn.dropout import Dropout
+
 CHUNK = 4096  # rows at a time
 Norm = Literal["layer", "batch"]
 _NORMS: dict[Norm, type[nn.Module]] = {"layer": nn.LayerNorm, "batch": nn.BatchNorm1d}
@@ -45,7 +47,7 @@ class MLP(nn.Module):
                 layers.append(_NORMS[norm](after))
             layers.append(nn.ReLU())
             if dropout:
-                layers.append(nn.Dropout(dropout))
+                layers.append(Dropout(dropout))
         self.body = nn.Sequential(*layers)
         self.head = nn.Linear(widths[-1], n_out)
 
