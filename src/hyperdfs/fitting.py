@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,6 +17,7 @@ from hyperdfs.features import FeatureSpace
 from hyperdfs.methods import Model, Shape, get_method
 from hyperdfs.methods.base import Job
 from hyperdfs.preprocess import Encoded, Preprocessor
+from hyperdfs.recall import decide
 from hyperdfs.training.data import Rows, make_rows
 from hyperdfs.training.loop import Progress
 from hyperdfs.training.teacher import cross_fitted
@@ -159,9 +160,11 @@ def fit_state(
             encoding.rows(valid, valid_target, weight, device),
         )
 
+    def trial_job(candidate: Encoding) -> Job:
+        return job(trial_config(config), candidate.shape, 1, lambda *_: None)
+
     def trial_loss(candidate: Encoding) -> float:
-        trial = trial_config(config)
-        model = fit("random", job(trial, candidate.shape, 1, lambda *_: None), candidate)
+        model = fit("random", trial_job(candidate), candidate)
         return min(float(row["valid_loss"]) for row in model.history)
 
     if config.n_bins is None and straight.shape.n_columns < encoding.shape.n_columns:
@@ -169,7 +172,13 @@ def fit_state(
         if len(valid) < FEWEST_FOR_TRIAL:
             encoding = few
         else:
-            encoding = coarsest_good([straight, few, encoding], trial_loss, progress)
+            candidates = [straight, few, encoding]
+            arrays = (train, train_target, valid, valid_target, weight)
+            chosen = decide(
+                lambda: coarsest_good(candidates, trial_loss, progress),
+                depends_on=trial_inputs(candidates, trial_job(encoding), arrays),
+            )
+            encoding = candidates[chosen]
     model = fit(method, job(config, encoding.shape, members, progress), encoding)
     return FittedState(
         input_columns=tuple(table.columns),
@@ -184,14 +193,14 @@ def fit_state(
 
 def coarsest_good(
     encodings: Sequence[Encoding], trial_loss: Callable[[Encoding], float], progress: Progress
-) -> Encoding:
+) -> int:
     """Of encodings with ever more columns, the finest that is clearly better than those before."""
-    chosen, best = encodings[0], math.inf
+    chosen, best = 0, math.inf
     for i, candidate in enumerate(encodings):
         progress("encoding", i, len(encodings))
         loss = trial_loss(candidate)
         if loss < (1.0 - TRIAL_GAIN) * best:
-            chosen, best = candidate, loss
+            chosen, best = i, loss
     progress("encoding", len(encodings), len(encodings))
     return chosen
 
@@ -201,6 +210,21 @@ def trial_config(config: TableConfig) -> HyperConfig:
     if not isinstance(config, HyperConfig):
         config = HyperConfig(**config.model_dump(include=set(TableConfig.model_fields)))
     return config.model_copy(update={"stage1_epochs": TRIAL_EPOCHS, "scale_weight": 0.0})
+
+
+def trial_inputs(
+    encodings: Sequence[Encoding], job: Job, arrays: Sequence[np.ndarray]
+) -> Iterator[bytes]:
+    """All that the outcome of the trial depends on."""
+    from hyperdfs import __version__
+
+    settings = (job.config.model_dump_json(), job.max_budget, job.seed, job.device.type)
+    yield repr((*settings, __version__, str(torch.__version__))).encode()
+    shown = [array for encoding in encodings for array in encoding.encoded]
+    held_out = np.empty(0) if job.held_out is None else job.held_out
+    for array in (*arrays, *shown, job.costs, held_out):
+        yield repr((array.shape, array.dtype.str)).encode()
+        yield np.ascontiguousarray(array).tobytes()
 
 
 def _targets(

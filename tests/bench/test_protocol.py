@@ -26,9 +26,9 @@ TIES = 1e-2  # and of AUROC, where it makes equals of near neighbours
 
 
 @pytest.fixture(scope="module")
-def cell():
+def cell(tmp_path_factory):
     task = task_of("wine", fold=1, n_folds=3)
-    return run_cell(task, task.record())
+    return run_cell(task, task.record(), trials=tmp_path_factory.mktemp("trials"))
 
 
 def test_a_cell_holds_what_the_tables_need(cell):
@@ -58,12 +58,12 @@ def test_a_cell_holds_what_the_tables_need(cell):
     assert record.constant_f1 == pytest.approx(constant)
 
 
-def test_a_cell_keeps_whether_its_method_is_a_competitor(cell, monkeypatch):
+def test_a_cell_keeps_whether_its_method_is_a_competitor(cell, monkeypatch, tmp_path):
     assert cell[0].ranked is True
     reference = replace(METHODS["constant"], name="mine", ranked=False)
     monkeypatch.setitem(METHODS, "mine", reference)
     task = task_of("wine", method="mine", overrides={})
-    record, _ = run_cell(task, task.record())
+    record, _ = run_cell(task, task.record(), trials=tmp_path)
     assert record.checks["leak"]
     assert record.ranked is False
 
@@ -81,10 +81,10 @@ def test_every_metric_follows_from_what_is_stored(cell):
     assert area == pytest.approx(record.cost_area)
 
 
-def test_the_same_task_gives_the_same_cell(cell):
+def test_the_same_task_gives_the_same_cell(cell, tmp_path):
     record, arrays = cell
     task = task_of("wine", fold=1, n_folds=3)
-    again, other = run_cell(task, task.record())
+    again, other = run_cell(task, task.record(), trials=tmp_path)
     timeless = {"seconds", "peak_memory_mb", "finished"}
     assert again.model_dump(exclude=timeless) == record.model_dump(exclude=timeless)
     assert np.array_equal(other.order, arrays.order)

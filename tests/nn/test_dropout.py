@@ -10,7 +10,10 @@ from hypothesis import strategies as st
 from hyperdfs.nn.dropout import Dropout
 
 
-@given(p=st.floats(0.0, 1.0, exclude_max=True), shape=st.sampled_from([(), (1,), (7,), (3, 5), (2, 3, 4), (0, 4)]))
+@given(
+    p=st.floats(0.0, 1.0, exclude_max=True),
+    shape=st.sampled_from([(), (1,), (7,), (3, 5), (2, 3, 4), (0, 4)]),
+)
 def test_entries_are_dropped_or_scaled_by_one_factor(p: float, shape: tuple[int, ...]) -> None:
     layer = Dropout(p)
     x = torch.full(shape, 2.0)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from hyperdfs.evaluation.nets import (
 )
 from hyperdfs.methods import get_method
 from hyperdfs.metrics import METRICS, PAPER_BUDGETS, budget_mean, macro_f1, metric_curve
+from hyperdfs.recall import Recalled, recalling
 from hyperdfs.results import Acquisition
 from hyperdfs.threads import one_thread
 
@@ -91,10 +93,11 @@ def make_classifier(task: CellTask, data: Dataset) -> DFSClassifier:
 
 
 def run_cell(
-    task: CellTask, record: CellRecord, *, make: Make = make_classifier
+    task: CellTask, record: CellRecord, *, trials: Path, make: Make = make_classifier
 ) -> tuple[CellRecord, CellArrays]:
     """Fit on the training rows of the fold, buy for its test rows, check and score.
 
+    `trials` is the folder where cells of one fold find what they all must decide alike.
     `record` is filled as far as the run gets, so that a failed cell tells what was known by then.
     The whole cell uses one thread: results then do not depend on the machine's cores.
     """
@@ -110,7 +113,7 @@ def run_cell(
         check_split(train, test, len(rows))
         record.checks["split"] = True
         clf = make(task, data)
-        with stopwatch(record.seconds, "fit"):
+        with stopwatch(record.seconds, "fit"), recalling(trials) as recalled:
             clf.fit(data.X.iloc[train], data.y[train])
         record.parameters = clf._state.model.parameters()
         with stopwatch(record.seconds, "acquire"):
@@ -120,6 +123,7 @@ def run_cell(
         score(record, data.y[train], data.y[test], bought, proba)
     record.peak_memory_mb = peak_memory_mb()
     record.seconds.total_wall = time.perf_counter() - started
+    add_recalled(record.seconds, recalled)
     record.status, record.finished = "done", now()
     arrays = CellArrays(
         rows=test.astype(np.int32),
@@ -198,6 +202,14 @@ def stopwatch(seconds: Seconds, name: str) -> Iterator[None]:
     yield
     setattr(seconds, f"{name}_cpu", time.process_time() - cpu)
     setattr(seconds, f"{name}_wall", time.perf_counter() - wall)
+
+
+def add_recalled(seconds: Seconds, recalled: Recalled) -> None:
+    """Count what was read instead of decided as if it had been decided here."""
+    seconds.fit_cpu += recalled.cpu
+    seconds.fit_wall += recalled.wall
+    seconds.total_wall += recalled.wall
+    seconds.recalled_cpu, seconds.recalled_wall = recalled.cpu, recalled.wall
 
 
 def versions() -> dict[str, str]:

@@ -89,7 +89,7 @@ def seconds_left(
     for record in records:
         if record.status == "done":
             for group in _groups(record.key):
-                lasted[group].append(record.seconds.total_wall)
+                lasted[group].append(record.seconds.spent_wall)
     if not lasted or not running:
         return None
 
@@ -120,7 +120,7 @@ def _counts(
         state = "running" if key in running else record.status if record else "waiting"
         states[key.label][state] += 1
         if record and state == "done":
-            seconds[key.label].append(record.seconds.total_wall)
+            seconds[key.label].append(record.seconds.spent_wall)
     return [
         Count(
             label=label,

@@ -12,6 +12,8 @@ from hyperdfs.bench.protocol import CellTask, Make, make_classifier, now, run_ce
 from hyperdfs.errors import InputError
 from hyperdfs.evaluation.nets import NetError
 
+TRIALS = ".trials"  # beside the cells: what the methods of a fold decide alike
+
 
 def work_on(task: CellTask, *, root: Path, make: Make = make_classifier) -> CellRecord:
     """Run the cell, store it and return its record. A cell that fails is stored as failed.
@@ -25,7 +27,7 @@ def work_on(task: CellTask, *, root: Path, make: Make = make_classifier) -> Cell
     record, arrays = task.record(), None
     with lease(root, task.key):
         try:
-            record, arrays = run_cell(task, record, make=make)
+            record, arrays = run_cell(task, record, trials=root / TRIALS, make=make)
         except Exception as error:
             failed(record, traceback.format_exc())
             if isinstance(error, NetError):

@@ -113,4 +113,4 @@ def describe(record: CellRecord) -> str:
     name = cell_name(record.key)
     if record.status == "failed" or record.auac is None:
         return f"{name}  failed: {record.reason()}"
-    return f"{name}  AUAC-F1 {100 * record.auac:.2f} %  {record.seconds.total_wall:.0f} s"
+    return f"{name}  AUAC-F1 {100 * record.auac:.2f} %  {record.seconds.spent_wall:.0f} s"
