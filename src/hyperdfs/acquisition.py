@@ -17,7 +17,10 @@ class Predictor(Protocol):
     """p(y | x_S) for any subset."""
 
     def proba(self, x: Tensor, mask: Tensor) -> Tensor:
-        """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, C)``."""
+        """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, C)``.
+
+        One with a true attribute `peeks` is shown the whole row: a reference, no competitor.
+        """
         ...
 
 
@@ -27,9 +30,14 @@ class Selector(Protocol):
     def scores(self, x: Tensor, mask: Tensor) -> Tensor:
         """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, M)``; the highest is next.
 
-        A selector with a true attribute `peeks` is shown the whole row: a reference, no competitor.
+        As for predictors, one that `peeks` is shown the whole row.
         """
         ...
+
+
+def peeks(part: Predictor | Selector) -> bool:
+    """Whether a predictor or selector is shown what nobody has paid for."""
+    return getattr(part, "peeks", False)
 
 
 class Trajectories(NamedTuple):
@@ -54,16 +62,21 @@ def walk(
     n, budget = x.shape[0], min(budget, columns.n_features)
     mask = x.new_zeros(n, columns.n_features)
     tried = torch.zeros_like(mask)
-    peeks = getattr(selector, "peeks", False)
-    order, proba = [], [predictor.proba(torch.zeros_like(x), mask)]
+    selector_peeks, predictor_peeks = peeks(selector), peeks(predictor)
+
+    def predict() -> Tensor:
+        seen = available if predictor_peeks else mask
+        return predictor.proba(x * columns.expand(seen), seen)
+
+    order, proba = [], [predict()]
     for _ in range(budget):
-        known = x if peeks else x * columns.expand(mask)
+        known = x if selector_peeks else x * columns.expand(mask)
         scores = selector.scores(known, mask).masked_fill(tried > 0, NEVER)
         choice = scores.argmax(1, keepdim=True)
         tried.scatter_(1, choice, 1.0)
         mask.scatter_(1, choice, available.gather(1, choice))
         order.append(choice)
-        proba.append(predictor.proba(x * columns.expand(mask), mask))
+        proba.append(predict())
     return Trajectories(
         torch.cat(order, 1).cpu().numpy().astype(np.int64), torch.stack(proba, 1).cpu().numpy()
     )

@@ -153,6 +153,19 @@ def test_every_curve_has_a_key_and_a_box(tmp_path: Path) -> None:
     assert len(boxes) == 2
 
 
+def test_the_line_of_all_features_is_drawn_but_buys_nothing(tmp_path: Path) -> None:
+    labels = ["hyperdfs", "vip", "full"]
+    write_store(
+        tmp_path,
+        [record("wine", label, [0.1, 0.5, 0.6], n_folds=1, n_train=80) for label in labels],
+    )
+    report = gather(tmp_path, read_records(tmp_path), page=Path("page.html"))
+    (view,) = report.datasets
+    assert set(view.curves) == set(labels)
+    assert view.agreement.labels == ["hyperdfs", "vip"]
+    assert view.frequencies.labels == ["hyperdfs", "vip"]
+
+
 def test_many_methods_leave_the_matrix_the_whole_width(page: str, tmp_path: Path) -> None:
     assert 'class="pair beside"' in page
     labels = [*METHODS, "gdfs"][:11]

@@ -101,6 +101,7 @@ def test_few_methods_are_all_drawn_and_of_many_ours_and_the_best_of_each_group()
         **{"vip": [0.6, 0.9], "dime": [0.7, 0.8], "sefa": [0.5, 0.7]},
         **{"aaco": [0.2], "moe": [0.3], "ensemble": [0.4]},
         **{"random": [0.1, 0.0], "oracle": [1.0, 1.0], "constant": [0.9, 0.9]},
+        **{"full": [1.0, 1.0]},
     }
-    best = {"vip", "dime", "moe", "ensemble", "random", "oracle", "hyperdfs", "hyperens"}
+    best = {"vip", "dime", "moe", "ensemble", "random", "oracle", "full", "hyperdfs", "hyperens"}
     assert first_seen(tabulate(cells(many))) == best

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from hyperdfs.acquisition import peeks
 from hyperdfs.bench.cells import CellArrays, CellKey, CellRecord, Seconds
 from hyperdfs.bench.choices import load_source
 from hyperdfs.bench.memory import peak_memory_mb, reset_peak_memory
@@ -147,12 +148,13 @@ def check_results(
     bought: Acquisition,
     proba: np.ndarray,
 ) -> None:
-    """The safety nets. A selector that says it peeks is a reference: `leak` is not among them."""
+    """The safety nets. One that says it peeks is a reference: `leak` is not among them."""
     check_purchases(bought.order, len(data.features), record.budget)
     record.checks.update(exact_budget=True, no_repeat=True)
     check_probabilities(proba)
     record.checks["probabilities"] = True
-    if not getattr(clf._state.model.selector, "peeks", False):
+    model = clf._state.model
+    if not peeks(model.selector) and not peeks(model.predictor):
         X = shown_rows(data, test)
         check_predictions(clf, X, data.features, bought)
         check_leaks(clf, X, data.features, bought)

@@ -28,17 +28,17 @@ GROUPS = (
         "Controls",
         (
             *("constant", "random", "random_mlp", "static_mlp", "static_trees"),
-            *("trees_missing", "invase_oracle", "oracle"),
+            *("trees_missing", "invase_oracle", "oracle", "full"),
         ),
     ),
     OTHER,
 )
 GROUP_OF = {method: group for group in GROUPS for method in group.methods}
 
-CONSTANT = "constant"
+CONSTANT, FULL = "constant", "full"  # one knows nothing, the other everything
 # They see the whole row, know the true distribution, or nothing: references, not competitors. Cells
 # keep what their method says of itself; these names are for cells that were stored before.
-UNRANKED = frozenset({CONSTANT, "oracle", "invase_oracle"})
+UNRANKED = frozenset({CONSTANT, FULL, "oracle", "invase_oracle"})
 
 
 def group_of(method: str) -> Group:

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from hyperdfs.config import TableConfig
 from hyperdfs.methods.base import Job, Method, Model, Shape
+from hyperdfs.methods.full import FULL
 from hyperdfs.methods.oracle import ORACLE
 from hyperdfs.methods.static_mlp import MASKED_METHODS
 from hyperdfs.methods.static_trees import STATIC_TREES
@@ -61,4 +62,4 @@ CONSTANT = Method(
     ranked=False,
 )
 
-CONTROL_METHODS = [*MASKED_METHODS, STATIC_TREES, TREES_MISSING, CONSTANT, ORACLE]
+CONTROL_METHODS = [*MASKED_METHODS, STATIC_TREES, TREES_MISSING, CONSTANT, FULL, ORACLE]

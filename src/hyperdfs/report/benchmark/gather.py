@@ -16,7 +16,7 @@ from hyperdfs.bench.cells import CellRecord
 from hyperdfs.bench.curves import acquisition_band, cost_band, fit_times, prices_differ
 from hyperdfs.bench.table import Results, ranks, tabulate
 from hyperdfs.bench.table_grid import grids, legend
-from hyperdfs.bench.table_groups import GROUPS, group_of
+from hyperdfs.bench.table_groups import FULL, GROUPS, group_of
 from hyperdfs.datasets import dataset_info, dataset_names
 from hyperdfs.errors import InputError
 from hyperdfs.report.benchmark.content import (
@@ -117,7 +117,7 @@ def list_methods(results: Results, records: Sequence[CellRecord]) -> list[Method
 
 def first_seen(results: Results) -> set[str]:
     """Whose curves are drawn at first: all where they are few, else ours, the best of each other
-    group by their mean place on the data sets they have, and the oracle."""
+    group by their mean place on the data sets they have, and the lines above them all."""
     if len(results.labels) <= MOST_CURVES:
         return set(results.labels)
     places: dict[str, list[float]] = defaultdict(list)
@@ -132,7 +132,7 @@ def first_seen(results: Results) -> set[str]:
     for label in sorted(places, key=lambda label: fmean(places[label])):
         by_group[group[label]].append(label)
     best = {label for labels in by_group.values() for label in labels[:BEST_OF_GROUP]}
-    return best | set(by_group["ours"]) | ({"oracle"} & set(results.labels))
+    return best | set(by_group["ours"]) | ({"oracle", FULL} & set(results.labels))
 
 
 def _span(sizes: Sequence[int]) -> str:
@@ -146,7 +146,8 @@ def dataset_view(store: Store, dataset: str, reference: str) -> DatasetView:
     """Curves and purchases of one data set."""
     cells = store.of(dataset)
     first = next(iter(cells.values()))[0]
-    purchases = {label: store.purchases(dataset, label) for label in cells}
+    buyers = [label for label in cells if label != FULL] or list(cells)  # it buys anything
+    purchases = {label: store.purchases(dataset, label) for label in buyers}
     orders = on_shared_rows(purchases)
     ceiling, title = bayes_ceiling(first.key.dataset, first.budget)
     n_features = len(first.feature_names)
@@ -159,9 +160,7 @@ def dataset_view(store: Store, dataset: str, reference: str) -> DatasetView:
         ceiling=ceiling,
         ceiling_title=title,
         money=(
-            {label: cost_band(records) for label, records in cells.items()}
-            if prices_differ(first)
-            else {}
+            {label: cost_band(cells[label]) for label in buyers} if prices_differ(first) else {}
         ),
         agreement=agreement(orders, reference, n_features),
         frequencies=frequencies(orders, first.feature_names),
