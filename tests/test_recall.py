@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperdfs.recall import _digest, decide, recalling
@@ -59,6 +59,7 @@ def test_a_failing_decision_is_not_kept(tmp_path):
         assert decide(lambda: 1, [b"rows"]) == 1
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=4), max_size=4), st.lists(st.binary(max_size=4), max_size=4))
 def test_only_the_same_inputs_have_the_same_name(one, other):
     assert (_digest(one) == _digest(other)) == (one == other)

@@ -46,7 +46,9 @@ class HyperConfig(TableConfig):
     hyper_width: int = Field(32, ge=1)
     primary: tuple[Width, ...] = (64,)
     embed_dim: int | None = Field(8, ge=1)  # learned inputs per feature; None: its columns
-    compress_to: int | None = Field(None, ge=1)  # None: 16 for pixels, else no compressor
+    # None: no compressor but for pixels, 128, or 16 where it does not see the mask
+    compress_to: int | None = Field(None, ge=1)
+    compressor_sees_mask: bool = True
     selector_hidden: tuple[Width, ...] = (64,)
 
     # Both stages
@@ -69,7 +71,7 @@ class HyperConfig(TableConfig):
     # Stage 2: selector and predictor jointly
     stage2_epochs: int = Field(40, ge=1)
     stage2_epoch_steps: int = Field(12, ge=1)  # few rows are passed over several times
-    stage2_lr: float = Field(3e-4, gt=0)
+    stage2_lr: float | None = Field(None, gt=0)  # None: 3e-4, or 1e-3 for pixels
     selector_lr: float = Field(3e-3, gt=0)
     stage2_patience: int = Field(15, ge=1)
     temperature: tuple[float, float] = (1.0, 0.2)  # Gumbel softmax, first and last epoch
@@ -85,6 +87,7 @@ PAPER: dict[str, Any] = {
     "teacher_weight": 0.0,
     "encoder": "set_transformer",
     "embed_dim": None,
+    "compressor_sees_mask": False,
     "average_epochs": 0.0,
     "hyper_width": 128,
     "selector_hidden": (128, 128),

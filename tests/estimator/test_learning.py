@@ -26,6 +26,7 @@ from small_tables import fit, mixed, numbers
         {"masks_per_batch": 5},
         {"masks_per_batch": None},
         {"compress_to": 3},
+        {"compress_to": 3, "compressor_sees_mask": False},
         {"replay": False},
         {"select_by": "auac"},
         {"primary": (8, 4), "hypernetwork": False},

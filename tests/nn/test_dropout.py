@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperdfs.nn.dropout import Dropout
 
 
+@settings(deadline=None)
 @given(
     p=st.floats(0.0, 1.0, exclude_max=True),
     shape=st.sampled_from([(), (1,), (7,), (3, 5), (2, 3, 4), (0, 4)]),

@@ -18,6 +18,7 @@ from hyperdfs.predictors.network import NetworkPredictor
 from hyperdfs.training import losses
 
 ENCODERS = ["set_transformer", "inducing_pool", "deep_sets"]
+COMPRESSED = [{}, {"compress_to": 4}, {"compress_to": 4, "compressor_sees_mask": True}]
 
 
 def make_net(kind=HyperNet, *, m=6, d=None, members=1, encoder="inducing_pool", **more):
@@ -145,9 +146,10 @@ def test_losses_without_theta_equal_those_of_explicit_theta(members, n):
     groups=st.integers(1, 5),
     rows=st.integers(1, 6),
     d=st.integers(6, 20),
+    compressed=st.sampled_from(COMPRESSED),
 )
-def test_groups_equal_rows(kind, members, groups, rows, d):
-    net = make_net(kind, members=members, d=d).double()
+def test_groups_equal_rows(kind, members, groups, rows, d, compressed):
+    net = make_net(kind, members=members, d=d, **compressed).double()
     x = torch.randn(1, groups, rows, d).double()
     _, code = net.encode(some_masks(groups, 6).double().unsqueeze(0))
     grouped = net.classify_groups(x, code)
@@ -156,9 +158,9 @@ def test_groups_equal_rows(kind, members, groups, rows, d):
 
 
 @pytest.mark.parametrize("kind", [HyperNet, ConcatNet])
-@pytest.mark.parametrize("compress_to", [None, 4])
-def test_specialised_layers_equal_the_network(kind, compress_to):
-    net = make_net(kind, members=2, compress_to=compress_to)
+@pytest.mark.parametrize("compressed", COMPRESSED)
+def test_specialised_layers_equal_the_network(kind, compressed):
+    net = make_net(kind, members=2, **compressed)
     mask = torch.tensor([1.0, 0, 0, 1, 1, 0])
     columns = mask.nonzero().flatten()
     x = torch.randn(7, 6) * mask
@@ -178,9 +180,12 @@ def test_specialised_layers_equal_the_network(kind, compress_to):
     distinct=st.integers(1, 30),
     n=st.integers(1, 150),
     seed=st.integers(0, 2**31),
+    compressed=st.sampled_from(COMPRESSED),
 )
-def test_predictor_is_blind_to_how_masks_are_grouped(kind, encoder, members, distinct, n, seed):
-    net = make_net(kind, members=members, encoder=encoder)
+def test_predictor_is_blind_to_how_masks_are_grouped(
+    kind, encoder, members, distinct, n, seed, compressed
+):
+    net = make_net(kind, members=members, encoder=encoder, **compressed)
     torch.manual_seed(seed)
     pool = some_masks(distinct, 6)
     skewed = (torch.rand(n) ** 3 * distinct).long()  # groups of very different sizes

@@ -32,7 +32,7 @@ def build_net(shape: Shape, config: HyperConfig, members: int) -> SubsetNet:
     dim = 64 if shape.n_features > WIDE or shape.pixels else 32
     compress_to = config.compress_to
     if compress_to is None and shape.pixels:
-        compress_to = 16
+        compress_to = 128 if config.compressor_sees_mask else 16
     common: dict[str, Any] = {
         "n_columns": shape.n_columns,
         "n_features": shape.n_features,
@@ -44,6 +44,7 @@ def build_net(shape: Shape, config: HyperConfig, members: int) -> SubsetNet:
         "condition_dim": config.condition_dim or dim,
         "primary": config.primary,
         "compress_to": compress_to,
+        "compressor_sees_mask": config.compressor_sees_mask,
         "embedding": _embedding(shape, config) if compress_to is None else None,
     }
     if config.hypernetwork:
@@ -78,6 +79,11 @@ def build_random(shape: Shape, config: HyperConfig, members: int) -> Model:
 def batch_size(config: HyperConfig, n: int) -> int:
     """The preset's, or about 30 steps an epoch, between 64 and 512 rows."""
     return config.batch_size or int(np.clip(2 ** round(np.log2(n / 30)), 64, 512))
+
+
+def stage2_lr(config: HyperConfig, shape: Shape) -> float:
+    """The predictor's; one that must look at pixels has more to learn about its purchases."""
+    return config.stage2_lr or (1e-3 if shape.pixels else 3e-4)
 
 
 def fit(job: Job, train: Rows, valid: Rows, *, joint: bool = True) -> Model:
@@ -133,7 +139,7 @@ def _attempt(job: Job, train: Rows, valid: Rows, *, shrink: float, joint: bool) 
             max_budget=job.max_budget,
             price=extra_prices(job.costs, config.cost_weight, train, job.max_budget),
             batch_size=size,
-            learning_rate=config.stage2_lr * shrink,
+            learning_rate=stage2_lr(config, job.shape) * shrink,
             generator=generator,
             progress=job.progress,
         )

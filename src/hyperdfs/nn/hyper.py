@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from hyperdfs.nn.compressor import Compressor
 from hyperdfs.nn.embedding import GroupEmbedding
 from hyperdfs.nn.encoders import make_encoder
 from hyperdfs.nn.members import MemberLinear, MemberMLP
@@ -84,10 +85,11 @@ class SubsetNet(nn.Module, ABC):
         token_dim: int = 32,
         condition_dim: int = 32,
         compress_to: int | None = None,
+        compressor_sees_mask: bool = False,
         embedding: tuple[Sequence[int], int] | None = None,
     ) -> None:
         """embedding : (feature of each column, inputs per feature) puts a `GroupEmbedding` before
-        the classifier; compress_to : puts an MLP there."""
+        the classifier; compress_to : puts a `Compressor` there."""
         super().__init__()
         self.members, self.n_classes = members, n_classes
         self.encoder, self.condition_dim = make_encoder(
@@ -98,14 +100,14 @@ class SubsetNet(nn.Module, ABC):
             out_dim=condition_dim,
             layers=encoder_layers,
         )
-        self.compressor: MemberMLP | GroupEmbedding | None = None
-        self.n_inputs = n_columns
+        self.compressor: Compressor | GroupEmbedding | None = None
         if embedding is not None:
             self.compressor = GroupEmbedding(members, *embedding)
-            self.n_inputs = self.compressor.n_out
         if compress_to is not None:
-            self.compressor = MemberMLP(members, (n_columns, 128, compress_to))
-            self.n_inputs = compress_to
+            self.compressor = Compressor(
+                members, n_columns, n_features, compress_to, sees_mask=compressor_sees_mask
+            )
+        self.n_inputs = n_columns if self.compressor is None else self.compressor.n_out
 
     @abstractmethod
     def code(self, condition: Tensor) -> Tensor:
@@ -129,10 +131,13 @@ class SubsetNet(nn.Module, ABC):
 
         Unknown inputs are 0, so their rows of the first layer can go.
         """
-        layers = self.classifier_layers(self.encode(mask)[1])
+        code, shift = self._parts(self.encode(mask)[1])
+        layers = self.classifier_layers(code)
         if self.compressor is not None:
             # No ReLU follows the compressor's last layer: it merges with the one after it.
             *before, (weight, bias) = self.compressor.affine()
+            if shift is not None:
+                before[0] = (before[0][0], before[0][1] + shift)
             merged = (weight @ layers[0][0], bias @ layers[0][0] + layers[0][1])
             layers = [*before, merged, *layers[1:]]
         layers[0] = (layers[0][0][:, columns], layers[0][1])
@@ -141,13 +146,18 @@ class SubsetNet(nn.Module, ABC):
     def encode(
         self, mask: Tensor, *, noise: float = 0.0, generator: torch.Generator | None = None
     ) -> tuple[Tensor, Tensor]:
-        """z̃ and the code. Noise shakes z *before* normalisation and reaches the code only."""
+        """z̃ and the code. Noise shakes z *before* normalisation and reaches the code only.
+
+        The shift of a compressor that sees the mask goes along at the end of the code.
+        """
         z: Tensor = self.encoder(mask).expand(self.members, -1, -1)
-        clean = unit(z)
-        if noise == 0.0:
-            return clean, self.code(clean)
-        shake = torch.randn(z.shape, generator=generator).to(z)
-        return clean, self.code(unit(z + noise * shake))
+        clean = shaken = unit(z)
+        if noise:
+            shaken = unit(z + noise * torch.randn(z.shape, generator=generator).to(z))
+        code = self.code(shaken)
+        if isinstance(self.compressor, Compressor) and self.compressor.shift_width:
+            code = torch.cat([code, self.compressor.shift(mask)], -1)
+        return clean, code
 
     def forward(
         self,
@@ -159,7 +169,7 @@ class SubsetNet(nn.Module, ABC):
     ) -> Output:
         """One mask per row: ``(E or 1, n, D), (E or 1, n, M) -> (E, n, C)``."""
         condition, code = self.encode(mask, noise=noise, generator=generator)
-        return Output(self.classify_rows(x, code), condition, code)
+        return Output(self.classify_rows(x, code), condition, self._parts(code)[0])
 
     def grouped(
         self,
@@ -171,12 +181,23 @@ class SubsetNet(nn.Module, ABC):
     ) -> Output:
         """K masks, b rows each: ``(E or 1, K, b, D), (E or 1, K, M) -> (E, K, b, C)``."""
         condition, code = self.encode(masks, noise=noise, generator=generator)
-        return Output(self.classify_groups(x, code), condition, code)
+        return Output(self.classify_groups(x, code), condition, self._parts(code)[0])
 
-    def _compress(self, x: Tensor) -> Tensor:
-        if self.compressor is None:
-            return x
-        return self.compressor(x.flatten(1, -2)).unflatten(1, x.shape[1:-1])
+    def _parts(self, code: Tensor) -> tuple[Tensor, Tensor | None]:
+        """The classifier's code, and the compressor's shift if it has one."""
+        if not isinstance(self.compressor, Compressor) or not self.compressor.shift_width:
+            return code, None
+        width = self.compressor.shift_width
+        return code[..., :-width], code[..., -width:]
+
+    def _compress(self, x: Tensor, code: Tensor) -> tuple[Tensor, Tensor]:
+        """What the classifier takes in, and its own part of the code."""
+        own, shift = self._parts(code)
+        if isinstance(self.compressor, Compressor):
+            return self.compressor(x, shift), own
+        if self.compressor is not None:
+            x = self.compressor(x.flatten(1, -2)).unflatten(1, x.shape[1:-1])
+        return x, own
 
 
 class HyperNet(SubsetNet):
@@ -211,13 +232,13 @@ class HyperNet(SubsetNet):
         return torch.cat([hidden, torch.ones_like(hidden[..., :1])], -1)
 
     def classify_rows(self, x: Tensor, code: Tensor) -> Tensor:
-        x = self._compress(x)
+        x, code = self._compress(x, code)
         for i, layer in enumerate(self.layers()):
             x = layer(torch.relu(x) if i else x, code)
         return x
 
     def classify_groups(self, x: Tensor, code: Tensor) -> Tensor:
-        x = self._compress(x)
+        x, code = self._compress(x, code)
         for i, layer in enumerate(self.layers()):
             x = layer.grouped(torch.relu(x) if i else x, code)
         return x
@@ -239,8 +260,8 @@ class ConcatNet(SubsetNet):
         return condition
 
     def classify_rows(self, x: Tensor, code: Tensor) -> Tensor:
-        x = self._compress(x).expand(self.members, -1, -1)
-        return self.body(torch.cat([x, code], -1))
+        x, code = self._compress(x, code)
+        return self.body(torch.cat([x.expand(self.members, -1, -1), code], -1))
 
     def classify_groups(self, x: Tensor, code: Tensor) -> Tensor:
         per_row = code.repeat_interleave(x.shape[2], dim=1)
