@@ -71,7 +71,7 @@ class HyperConfig(TableConfig):
     # Stage 2: selector and predictor jointly
     stage2_epochs: int = Field(40, ge=1)
     stage2_epoch_steps: int = Field(12, ge=1)  # few rows are passed over several times
-    stage2_lr: float | None = Field(None, gt=0)  # None: 3e-4, or 1e-3 for pixels
+    stage2_lr: float | None = Field(None, gt=0)  # None: 3e-4, or 3e-3 for pixels
     selector_lr: float = Field(3e-3, gt=0)
     stage2_patience: int = Field(15, ge=1)
     temperature: tuple[float, float] = (1.0, 0.2)  # Gumbel softmax, first and last epoch

@@ -66,7 +66,7 @@ def test_pixels_get_the_compressor_of_the_preset(preset: str, inputs: int, shift
     compressor = build_net(pixels, config, 1).compressor
     assert isinstance(compressor, Compressor)
     assert (compressor.n_out, compressor.shift_width) == (inputs, shift)
-    assert stage2_lr(config, pixels) == 1e-3
+    assert stage2_lr(config, pixels) == (3e-3 if preset == "default" else 1e-3)
     table = replace(pixels, pixels=False)
     assert not isinstance(build_net(table, config, 1).compressor, Compressor)
     assert stage2_lr(config, table) == (3e-4 if preset == "default" else 1e-3)

@@ -83,7 +83,7 @@ def batch_size(config: HyperConfig, n: int) -> int:
 
 def stage2_lr(config: HyperConfig, shape: Shape) -> float:
     """The predictor's; one that must look at pixels has more to learn about its purchases."""
-    return config.stage2_lr or (1e-3 if shape.pixels else 3e-4)
+    return config.stage2_lr or (3e-3 if shape.pixels else 3e-4)
 
 
 def fit(job: Job, train: Rows, valid: Rows, *, joint: bool = True) -> Model:
