@@ -203,7 +203,8 @@ class SubsetNet(nn.Module, ABC):
 class HyperNet(SubsetNet):
     """The paper's predictor: subset encoder, hypernetwork, primary network.
 
-    The mask reaches the classifier only through the generated weights.
+    The mask reaches the classifier only through the generated weights, unless a compressor of
+    images sees it too.
 
     >>> net = HyperNet(n_columns=4, n_features=4, n_classes=3)
     >>> net(torch.zeros(1, 5, 4), torch.ones(1, 5, 4)).logits.shape
