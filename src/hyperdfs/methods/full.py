@@ -130,7 +130,7 @@ def _best_share(model: Model, valid: Rows) -> float:
 
 FULL = Method(
     "full",
-    "All features at once, whatever the budget: what purchases can reach",
+    "A classifier of all features, bought or not",
     build,
     fit,
     config=FullConfig,
