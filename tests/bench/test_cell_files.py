@@ -134,6 +134,13 @@ def test_a_slim_copy_lacks_only_the_probabilities(tmp_path: Path):
     assert copy.proba is None
     assert np.array_equal(whole.order, copy.order)
     assert cell_paths(thin)[0].stat().st_size < 0.6 * cell_paths(fat)[0].stat().st_size
+    first = cell_paths(thin)[0].read_bytes()
+    write_cell(fat, record_of(fold=1), arrays_of(20))
+    assert slim(fat, thin) == 1  # only what is new
+    assert cell_paths(thin)[0].read_bytes() == first
+    assert read_records(thin)[1].status == "done"
+    cell_paths(thin)[0].write_bytes(b"torn")
+    assert slim(fat, thin) == 1
     with pytest.raises(InputError, match="another folder"):
         slim(fat, fat)
     with pytest.raises(DataNotFoundError, match="no cells"):
