@@ -164,6 +164,12 @@ def test_the_line_of_all_features_is_drawn_but_buys_nothing(tmp_path: Path) -> N
     assert set(view.curves) == set(labels)
     assert view.agreement.labels == ["hyperdfs", "vip"]
     assert view.frequencies.labels == ["hyperdfs", "vip"]
+    page = render(report)
+    (slug,) = (method.slug for method in report.methods if method.label == "full")
+    assert f".{slug} {{ --c: var(--ink); }}" in page
+    (drawn,) = re.findall(rf'<g class="s {slug} controls">(.*?)</g>', section(page, "curves"))
+    assert "polygon" not in drawn
+    assert "polyline" in drawn
 
 
 def test_many_methods_leave_the_matrix_the_whole_width(page: str, tmp_path: Path) -> None:

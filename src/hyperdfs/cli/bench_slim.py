@@ -17,4 +17,4 @@ def slim(
 
     count = slimming.slim(out, to)
     size = sum(path.stat().st_size for path in to.glob("*/*/*.cell"))
-    typer.echo(f"{count:,} cells copied to {to}, {size / 1e3:,.0f} kB.")
+    typer.echo(f"{count:,} cell{'s' * (count != 1)} copied to {to}, {size / 1e3:,.0f} kB.")

@@ -12,11 +12,15 @@ from hyperdfs.bench.table_grid import Grid
 
 @dataclass(frozen=True)
 class Method:
-    """A label with its look: hue 0..9 and the stroke of its group, the same in every picture."""
+    """A label with its look, the same in every picture: hue and the stroke of its group.
+
+    Hue 0..9, or None for a level that others are measured by: it has the colour of the text and no
+    band.
+    """
 
     label: str
     slug: str  # its CSS class
-    hue: int
+    hue: int | None
     stroke: str  # the name of its group
     preset: str
     parameters: str

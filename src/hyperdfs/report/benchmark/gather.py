@@ -105,7 +105,7 @@ def list_methods(results: Results, records: Sequence[CellRecord]) -> list[Method
             Method(
                 label=label,
                 slug=f"m{i}",
-                hue=(hue + shift) % N_HUES,
+                hue=None if label == FULL else (hue + shift) % N_HUES,
                 stroke=group.name,
                 preset=record.preset,
                 parameters=_span(sizes),

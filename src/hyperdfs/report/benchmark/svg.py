@@ -276,4 +276,4 @@ def _n(value: float) -> str:
 def band_line(method: Method, band: Band, unit: str) -> Line:
     """The curve of a method; its tip names the last value."""
     title = f"{method.label}: {100 * band.mean[-1]:.1f} % after {band.x[-1]:g} {unit}"
-    return Line(method, title, band.x, band.mean, band.std)
+    return Line(method, title, band.x, band.mean, () if method.hue is None else band.std)
