@@ -12,7 +12,7 @@ import torch
 from bench_cells import task_of
 from hyperdfs import DFSClassifier, load
 from hyperdfs.bench.work import work_on
-from hyperdfs.methods.full import WholeRowPredictor
+from hyperdfs.predictors.whole_row import WholeRowPredictor
 from small_tables import mixed
 
 QUICK = {"hidden": (16,), "epochs": 20, "lr": 1e-2, "n_bins": 0, "rounds": 30}
@@ -20,7 +20,7 @@ QUICK = {"hidden": (16,), "epochs": 20, "lr": 1e-2, "n_bins": 0, "rounds": 30}
 
 @pytest.mark.parametrize("late", [True, False])
 def test_it_sees_what_is_not_bought(late: bool) -> None:
-    """Only the last column tells the class, and purchases go by the order of the columns."""
+    """One column tells the class; the last is never bought, and yet known from the beginning."""
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(400, 3)), columns=list("abc"))
     y = (X["c" if late else "a"] > 0).to_numpy()
     clf = DFSClassifier("full", max_budget=2, config=QUICK).fit(X, y)

@@ -12,17 +12,18 @@ from torch import Tensor
 from hyperdfs.masks import MaskSampler
 from hyperdfs.methods.base import Job, Method, Model, Shape
 from hyperdfs.methods.static_mlp import MaskedConfig, build_net
+from hyperdfs.methods.static_trees import best_rounds
 from hyperdfs.nn.arrays import Arrays
 from hyperdfs.nn.trees import Booster, Forest
 from hyperdfs.predictors.mlp import MLPPredictor
 from hyperdfs.predictors.trees import TreesPredictor
+from hyperdfs.predictors.whole_row import WholeRowPredictor
 from hyperdfs.selectors.fixed import StaticSelector
 from hyperdfs.training.boosting import Growth, fit_booster, shares, to_table
 from hyperdfs.training.data import Rows
 from hyperdfs.training.loop import History
 from hyperdfs.training.losses import cross_entropy
 from hyperdfs.training.masked import fit_masked, subset_loss
-from hyperdfs.training.static_trees import ROWS_TO_CHOOSE, RefitLosses
 
 SHARES = (0.0, 0.5, 1.0)  # of the trees in the prediction; the validation rows choose
 
@@ -31,27 +32,6 @@ class FullConfig(MaskedConfig):
     """Configuration of `full`: the network of `static_mlp`, and boosted trees."""
 
     rounds: int = Field(200, ge=1)  # of boosting, at most
-
-
-class WholeRowPredictor:
-    """A network and boosted trees, mixed: "share" of an `Arrays` is that of the trees.
-
-    `peeks`: a walk shows it every cell that has a value, bought or not.
-    """
-
-    peeks = True
-
-    def __init__(self, net: MLPPredictor, trees: TreesPredictor, fitted: Arrays) -> None:
-        self.net, self.trees, self._fitted = net, trees, fitted
-
-    def proba(self, x: Tensor, mask: Tensor) -> Tensor:
-        """``(n, D)``, ``(n, M)`` -> ``(n, C)``."""
-        share = float(self._fitted.get("share"))
-        if share == 0.0:
-            return self.net.proba(x, mask)
-        if share == 1.0:
-            return self.trees.proba(x, mask)
-        return (1.0 - share) * self.net.proba(x, mask) + share * self.trees.proba(x, mask)
 
 
 def build(shape: Shape, config: FullConfig, members: int) -> Model:
@@ -111,10 +91,8 @@ def _grow(job: Job, train: Rows, sampler: MaskSampler) -> Booster:
         return shares(table, n_classes)
     columns = np.arange(job.shape.n_columns)
     growth = replace(Growth.for_rows(len(table), len(columns)), rounds=job.config.rounds)
-    some = table.take(np.random.default_rng(job.seed).permutation(len(table))[:ROWS_TO_CHOOSE])
-    losses = RefitLosses(some, columns, growth, n_classes, job.seed)
-    best = replace(growth, rounds=losses.curve(columns.tolist())[1])
-    return fit_booster(table, columns, best, n_classes, job.seed)
+    growth = replace(growth, rounds=best_rounds(job, table, columns, growth))
+    return fit_booster(table, columns, growth, n_classes, job.seed)
 
 
 def _best_share(model: Model, valid: Rows) -> float:

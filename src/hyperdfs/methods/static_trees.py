@@ -137,14 +137,14 @@ def _fit_beginnings(
             columns = np.flatnonzero(np.isin(group, subset))
             growth = replace(Growth.for_rows(len(table), len(columns)), rounds=job.config.rounds)
             if len(columns):
-                growth = replace(growth, rounds=_best_rounds(job, table, columns, growth))
+                growth = replace(growth, rounds=best_rounds(job, table, columns, growth))
             sizes.append(size)
             boosters.append(fit_booster(table, columns, growth, job.shape.n_classes, job.seed))
         job.progress("trees", done, len(budgets))
     return sizes, boosters
 
 
-def _best_rounds(job: Job, table: Table, columns: np.ndarray, growth: Growth) -> int:
+def best_rounds(job: Job, table: Table, columns: np.ndarray, growth: Growth) -> int:
     """By cross-validation, on some of the rows where there are many."""
     rng = np.random.default_rng(job.seed)
     some = table.take(rng.permutation(len(table))[:ROWS_FOR_ROUNDS]).columns(columns)
