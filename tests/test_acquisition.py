@@ -57,6 +57,23 @@ def test_what_is_bought_is_what_is_seen(n, m, budget, seed):
         np.testing.assert_array_equal(shown.numpy(), np.where(expected, x.numpy(), 0))
 
 
+@settings(max_examples=40, deadline=None)
+@given(n=st.integers(1, 12), m=st.integers(2, 7), start=st.integers(0, 6), seed=st.integers(0, 999))
+def test_a_walk_goes_on_from_what_is_known(n, m, start, seed):
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.rand(n, m, generator=generator)
+    available = (torch.rand(n, m, generator=generator) < 0.7).float()
+    x, start = x * available, min(start, m)
+    columns = ColumnMap(np.arange(m), m)
+    whole = walk(Counting(), Greedy(), x, available, columns, m)
+    known = torch.zeros(n, m).scatter_(1, torch.as_tensor(whole.order[:, :start]), 1.0)
+    rest = walk(Counting(), Greedy(), x, available, columns, m, known=known)
+    np.testing.assert_array_equal(rest.order[:, : m - start], whole.order[:, start:])
+    np.testing.assert_array_equal(rest.proba[:, : m - start + 1], whole.proba[:, start:])
+    assert (rest.order[:, m - start :] == -1).all()
+    assert (rest.proba[:, m - start :] == whole.proba[:, -1:]).all()
+
+
 def test_a_static_order_is_followed():
     order = [2, 0, 3, 1]
     path = walk(

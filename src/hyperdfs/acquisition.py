@@ -1,4 +1,4 @@
-"""Simulated purchase: a selector and a predictor walk through complete rows from nothing."""
+"""Simulated purchase: a selector and a predictor walk through complete rows."""
 
 from __future__ import annotations
 
@@ -53,15 +53,20 @@ def walk(
     available: Tensor,
     columns: ColumnMap,
     budget: int,
+    *,
+    known: Tensor | None = None,
 ) -> Trajectories:
     """Buy `budget` features for each row, the highest score first, never one twice.
 
     A purchase whose result is missing (`available` is 0) is paid for and spends one step of the
     budget, but leaves the known subset as it was.
+
+    known : (n, M) of 0 and 1, what needs no purchase; by default nothing. A row that has
+    everything buys -1 from then on.
     """
-    n, budget = x.shape[0], min(budget, columns.n_features)
-    mask = x.new_zeros(n, columns.n_features)
-    tried = torch.zeros_like(mask)
+    tried = x.new_zeros(x.shape[0], columns.n_features) if known is None else known.clone()
+    mask = tried * available
+    budget = min(budget, columns.n_features)
     selector_peeks, predictor_peeks = peeks(selector), peeks(predictor)
 
     def predict() -> Tensor:
@@ -70,12 +75,12 @@ def walk(
 
     order, proba = [], [predict()]
     for _ in range(budget):
-        known = x if selector_peeks else x * columns.expand(mask)
-        scores = selector.scores(known, mask).masked_fill(tried > 0, NEVER)
+        shown = x if selector_peeks else x * columns.expand(mask)
+        scores = selector.scores(shown, mask).masked_fill(tried > 0, NEVER)
         choice = scores.argmax(1, keepdim=True)
+        order.append(choice.masked_fill(tried.gather(1, choice) > 0, -1))
         tried.scatter_(1, choice, 1.0)
         mask.scatter_(1, choice, available.gather(1, choice))
-        order.append(choice)
         proba.append(predict())
     return Trajectories(
         torch.cat(order, 1).cpu().numpy().astype(np.int64), torch.stack(proba, 1).cpu().numpy()

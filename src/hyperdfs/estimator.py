@@ -24,6 +24,7 @@ from hyperdfs.inputs import (
     check_weights,
     flat_labels,
     input_errors,
+    known_at_start,
     known_codes,
     label_codes,
 )
@@ -149,15 +150,23 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
         return float(super().score(X, flat_labels(y), sample_weight))
 
     def acquire(
-        self, X: Any, budget: int | None = None, *, selector: Selector | None = None
+        self,
+        X: Any,
+        budget: int | None = None,
+        *,
+        selector: Selector | None = None,
+        known: Any = None,
     ) -> Acquisition:
-        """Simulate purchases for complete rows, from nothing, one trajectory per row.
+        """Simulate purchases for complete rows, one trajectory per row.
 
         selector : another policy for the same predictor, e.g. `selectors.fixed.RandomSelector()`.
+        known : what is known before the first purchase and costs nothing: features by name, the
+        same for all rows, or a boolean array (n, M). By default every row starts from nothing.
         """
         check_selector(selector)
         state, (values, observed) = self._encode(X, impute=True)
         wanted = self.max_budget_ if budget is None else check_positive("budget", budget)
+        start = known_at_start(known, self.features_, len(values))
         path = walk(
             state.model.predictor,
             selector or state.model.selector,
@@ -165,6 +174,7 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
             _tensor(observed, state),
             state.shape.columns(),
             wanted,
+            known=None if start is None else _tensor(start, state),
         )
         return make_acquisition(path.order, path.proba, self.features_.costs)
 

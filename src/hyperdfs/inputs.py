@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from hyperdfs.errors import InputError, listing
+from hyperdfs.features import FeatureSpace
 
 DATES = {"date", "datetime", "datetime64", "timedelta", "timedelta64", "time", "period"}
 
@@ -96,6 +97,28 @@ def check_selector(selector: Any) -> None:
             f"selector must have a method scores(x, mask), got {selector!r}; "
             "pass e.g. hyperdfs.selectors.fixed.RandomSelector()."
         )
+
+
+def known_at_start(known: Any, space: FeatureSpace, n: int) -> np.ndarray | None:
+    """(n, M) of 0 and 1 from names or a boolean array; None: nothing is known."""
+    if known is None:
+        return None
+    if isinstance(known, np.ndarray | pd.DataFrame) and known.ndim == 2:
+        mask = np.asarray(known)
+        if mask.dtype != bool or mask.shape != (n, len(space)):
+            raise InputError(
+                f"known must be boolean with {n} rows, as X, and a column for each of the "
+                f"{len(space)} features, got {mask.dtype} of shape {mask.shape}."
+            )
+        return mask.astype(float)
+    if isinstance(known, str) or not isinstance(known, Iterable):
+        raise InputError(
+            f"known must be a list of features or a boolean array, got {known!r}; "
+            "write ['age', 'sex'], say."
+        )
+    start = np.zeros((n, len(space)))
+    start[:, [space.index(feature) for feature in known]] = 1.0
+    return start
 
 
 def check_budgets(budgets: Iterable[int], n_features: int) -> list[int]:

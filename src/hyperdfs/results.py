@@ -11,11 +11,13 @@ from hyperdfs.errors import InputError
 
 @dataclass(frozen=True)
 class Acquisition:
-    """Simulated purchases for n rows, from nothing.
+    """Simulated purchases for n rows.
 
     order : (n, budget) feature indices in the order of purchase, -1 after the last one.
     proba : (n, budget + 1, C) class probabilities after 0..budget purchases.
     cost : (n, budget + 1) money spent after 0..budget purchases.
+
+    What was known at the start was not bought: it is in neither `order`, `cost` nor `masks`.
     """
 
     order: np.ndarray

@@ -27,8 +27,8 @@ class Cheat:
         self.honest.fit(X, y)
         return self
 
-    def acquire(self, X, budget):
-        return self.tamper(X, self.honest.acquire(X, budget))
+    def acquire(self, X, budget, **start):
+        return self.tamper(X, self.honest.acquire(X, budget, **start))
 
     def __getattr__(self, name):
         return getattr(self.honest, name)
@@ -98,8 +98,8 @@ def test_a_choice_by_values_that_nobody_bought_is_caught(tmp_path: Path):
             return self.values
 
     class Chooser(Cheat):
-        def acquire(self, X, budget):
-            return self.honest.acquire(X, budget, selector=ByValue(X))
+        def acquire(self, X, budget, **start):
+            return self.honest.acquire(X, budget, selector=ByValue(X), **start)
 
     record = work_on(task_of(), root=tmp_path, make=lambda *at: Chooser(make_classifier(*at), None))
     assert record.checks["leak"] is False

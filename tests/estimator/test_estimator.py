@@ -59,6 +59,19 @@ class TestContract:
             prices = a.masks(b) @ np.array(list(COSTS.values()))
             np.testing.assert_allclose(a.cost[:, b], prices)
 
+    def test_what_is_known_at_the_start_is_free_and_not_bought(self, clf, table):
+        X, _ = table
+        a = clf.acquire(X, 5, known=["body", "job"])
+        assert not np.isin(a.order[:, :3], [0, 2]).any()
+        assert (a.order[:, 3:] == -1).all()
+        np.testing.assert_allclose(a.cost[:, 0], 0.0)
+        np.testing.assert_allclose(a.cost[:, 3:], 2.5)  # smoker, grade and visits
+        mask = np.zeros((40, 5), bool)
+        mask[:, [0, 2]] = True
+        alone = clf.predict_proba(only(X, mask, clf.features_))
+        np.testing.assert_allclose(a.proba[:, 0], alone, atol=1e-5)
+        np.testing.assert_array_equal(clf.acquire(X, 5, known=mask).order, a.order)
+
     def test_the_first_purchase_is_everybodys(self, clf, table):
         assert len(np.unique(clf.acquire(table[0]).order[:, 0])) == 1
 

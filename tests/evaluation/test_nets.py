@@ -30,9 +30,9 @@ class Buyer:
     def __init__(self, choose, predict):
         self.choose, self.predict = choose, predict
 
-    def acquire(self, X, budget=None) -> Acquisition:
+    def acquire(self, X, budget=None, *, known=None) -> Acquisition:
         values = X.to_numpy(float)
-        known = np.zeros(values.shape, bool)
+        known = np.zeros(values.shape, bool) if known is None else known.copy()
         order, proba = [], [self.predict(values, known)]
         for _ in range(budget):
             order.append(self.choose(values, known))

@@ -118,9 +118,10 @@ def run_cell(
             clf.fit(data.X.iloc[train], data.y[train])
         record.parameters = clf._state.model.parameters()
         with stopwatch(record.seconds, "acquire"):
-            bought = clf.acquire(shown_rows(data, test), record.budget)
+            shown = shown_rows(data, test)
+            bought = clf.acquire(shown, record.budget)
         proba = all_classes(bought.proba, clf.classes_, data.n_classes)
-        check_results(record, clf, data, test, bought, proba)
+        check_results(record, clf, data, shown, bought, proba)
         score(record, data.y[train], data.y[test], bought, proba)
     record.peak_memory_mb = peak_memory_mb()
     record.seconds.total_wall = time.perf_counter() - started
@@ -144,7 +145,7 @@ def check_results(
     record: CellRecord,
     clf: Any,
     data: Dataset,
-    test: np.ndarray,
+    shown: pd.DataFrame,
     bought: Acquisition,
     proba: np.ndarray,
 ) -> None:
@@ -155,9 +156,8 @@ def check_results(
     record.checks["probabilities"] = True
     model = clf._state.model
     if not peeks(model.selector) and not peeks(model.predictor):
-        X = shown_rows(data, test)
-        check_predictions(clf, X, data.features, bought)
-        check_leaks(clf, X, data.features, bought)
+        check_predictions(clf, shown, data.features, bought)
+        check_leaks(clf, shown, data.features, bought)
         record.checks.update(prediction=True, leak=True)
 
 
