@@ -37,6 +37,21 @@ def test_nullable_numbers_beside_plain_ones(kind):
     np.testing.assert_array_equal(a.predict_proba(plain), b.predict_proba(nullable))
 
 
+@pytest.mark.parametrize("stored_as", [None, object, "interval"])
+def test_intervals_are_categories(stored_as):
+    """What `pd.cut` makes of a number; in a live case also typed as text."""
+    table = pd.DataFrame(X).add_prefix("c")
+    cut = pd.cut(table["c0"], 3)
+    kind = pd.IntervalDtype(cut.cat.categories.dtype) if stored_as == "interval" else stored_as
+    band = cut if kind is None else cut.astype(kind)
+    model, twin = (fit(table.assign(c0=c), Y, max_budget=2) for c in (band, cut.astype(str)))
+    assert model._state.preprocessor.n_columns == twin._state.preprocessor.n_columns
+    cases = [model.start_case(c0=value).proba for value in (cut[0], str(cut[0]))]
+    np.testing.assert_array_equal(*cases)
+    one_cell = pd.DataFrame({c: [band[0] if c == "c0" else np.nan] for c in table})
+    np.testing.assert_allclose(model.predict_proba(one_cell)[0], cases[0], atol=1e-6)
+
+
 @pytest.mark.parametrize(
     "y",
     [

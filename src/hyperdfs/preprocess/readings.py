@@ -183,7 +183,7 @@ def infer_kind(name: Hashable, cells: pd.Series) -> str:
     numbers with text is a category whose labels are the cells' texts.
     """
     dtype = cells.dtype
-    if isinstance(dtype, pd.CategoricalDtype):
+    if isinstance(dtype, pd.CategoricalDtype | pd.IntervalDtype):
         return "category"
     if pd.api.types.is_object_dtype(dtype):
         return _infer_object_kind(name, cells)
@@ -226,7 +226,7 @@ def _infer_object_kind(name: Hashable, cells: pd.Series) -> str:
         return "boolean"
     if inferred in _NUMBERS:
         return "number"
-    if inferred == "string":
+    if inferred in ("string", "interval"):
         return "category"
     if inferred == "complex":
         raise _complex(name)
@@ -258,7 +258,7 @@ def _mode(codes: np.ndarray) -> float:
 
 
 def _check_cell_type(value: Any, name: Hashable) -> None:
-    if not isinstance(value, str | Real | Decimal | np.bool_):
+    if not isinstance(value, str | Real | Decimal | np.bool_ | pd.Interval):
         raise InputTypeError(
             f"a cell's argument must be a string or a number, got {type(value).__name__} "
             f"{value!r} in column {name!r}; split it into columns of plain values"
