@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from hyperdfs import HyperDFSClassifier
-from hyperdfs.fitting import TRIAL_GAIN, coarsest_good
+from hyperdfs.encoding_choice import TRIAL_GAIN, coarsest_good
 
 CLEAR, SLIGHT = 1.0 - 2.0 * TRIAL_GAIN, 1.0 - 0.5 * TRIAL_GAIN
 
