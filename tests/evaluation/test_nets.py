@@ -9,6 +9,7 @@ import pytest
 from hyperdfs.datasets import load_dataset
 from hyperdfs.estimator import DFSClassifier
 from hyperdfs.evaluation.nets import (
+    LEAK_ROWS,
     NetError,
     check_leaks,
     check_predictions,
@@ -72,6 +73,32 @@ def test_an_honest_buyer_passes(table):
     honest = Buyer(honest_choice, honest_prediction)
     check_leaks(honest, X, space, honest.acquire(X, BUDGET))
     check_leaks(honest, X, space, honest.acquire(X, len(space)))
+
+
+def test_honest_work_is_held_up_by_one_step_a_row(table):
+    X, space = table
+    steps = []
+
+    def counted(values, known):
+        steps.append(len(values))
+        return honest_choice(values, known)
+
+    buyer = Buyer(counted, honest_prediction)
+    path = buyer.acquire(X, BUDGET)
+    steps.clear()
+    check_leaks(buyer, X, space, path)
+    assert steps == [LEAK_ROWS]
+
+
+def test_random_orders_go_by_the_place_in_the_batch_and_pass(table):
+    X, space = table
+    order = np.random.default_rng(0).random((len(X), 6))
+
+    def choose(values, known):
+        return np.where(known, -1.0, order[: len(values)]).argmax(1)
+
+    buyer = Buyer(choose, honest_prediction)
+    check_leaks(buyer, X, space, buyer.acquire(X, BUDGET))
 
 
 def test_a_score_that_the_model_cannot_repeat_is_caught(table):
