@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from bench_cells import task_of
-from hyperdfs import fitting
+from hyperdfs import encoding_choice, fitting
 from hyperdfs.bench.cells import read_arrays
 from hyperdfs.bench.work import TRIALS, work_on
 from small_tables import TINY
@@ -17,7 +17,7 @@ OPEN = {**TINY, "n_bins": None}
 @pytest.fixture(autouse=True)
 def trial_on_few_rows(monkeypatch):
     monkeypatch.setattr(fitting, "FEWEST_FOR_TRIAL", 5)
-    monkeypatch.setattr(fitting, "TRIAL_EPOCHS", 2)
+    monkeypatch.setattr(encoding_choice, "TRIAL_EPOCHS", 2)
 
 
 def trials(root):
