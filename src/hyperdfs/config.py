@@ -80,6 +80,10 @@ class HyperConfig(TableConfig):
     select_by: Literal["auac", "log_loss"] = "log_loss"
     cost_weight: float = Field(1.0, ge=0)
 
+    # Stage 3: the selector anew, by trying purchases out; 0 steps: none
+    rollout_steps: int = Field(400, ge=0)
+    rollout_lr: float = Field(1e-2, gt=0)
+
 
 PAPER: dict[str, Any] = {
     "preprocessing": "paper",
@@ -101,6 +105,7 @@ PAPER: dict[str, Any] = {
     "selector_lr": 1e-3,
     "start_order": False,
     "select_by": "auac",
+    "rollout_steps": 0,
 }
 
 PRESETS: dict[str, dict[str, Any]] = {"default": {}, "paper": PAPER}

@@ -16,6 +16,7 @@ from hyperdfs.methods.base import Job, Shape
 from hyperdfs.preprocess import Encoded, Preprocessor
 from hyperdfs.training.data import Rows, make_rows
 from hyperdfs.training.loop import Progress
+from hyperdfs.training.targets import Target
 
 FEWEST_FOR_TRIAL = 200  # validation rows that can tell encodings apart
 FEW_BINS = 3  # where they cannot: enough to bend, too few to learn by heart
@@ -32,11 +33,13 @@ class Encoding:
     shape: Shape
 
     def rows(
-        self, index: np.ndarray, target: np.ndarray, weight: np.ndarray, device: torch.device
+        self, index: np.ndarray, target: Target, weight: np.ndarray, device: torch.device
     ) -> Rows:
-        values, observed = self.encoded
+        values, observed = (array[index] for array in self.encoded)
         columns = self.shape.columns()
-        return make_rows(values[index], observed[index], target, weight[index], columns, device)
+        return make_rows(
+            values, observed, target.mixed, weight[index], columns, device, target.taught
+        )
 
 
 def encode(

@@ -27,10 +27,9 @@ from hyperdfs.methods.base import Job
 from hyperdfs.preprocess import Encoded, Preprocessor
 from hyperdfs.recall import decide
 from hyperdfs.training.loop import Progress
-from hyperdfs.training.teacher import cross_fitted
+from hyperdfs.training.targets import Target, class_emphasis, make_targets
 
 FEWEST_FOR_SPLIT = 30  # below, the training rows also serve as validation rows
-LARGEST = 1e30  # well inside float32
 TYPICAL = 5  # example results kept per feature, to foresee what a purchase may change
 
 
@@ -102,18 +101,17 @@ def fit_state(
     weight = weight / weight.mean()  # the teacher's regularisation counts in rows
     emphasis = class_emphasis(labels, weight, n_classes, config.class_weight)
     train, valid = split_rows(labels, config.validation_fraction, seed)
-    valid_target = np.eye(n_classes)[labels[valid]]
-    train_target = _targets(
+    valid_target = Target(np.eye(n_classes)[labels[valid]])
+    train_target = make_targets(
         encoding.preprocessor.readings(table)[train],
         straight.encoded.values[train],
         labels[train],
         weight[train],
         emphasis,
-        0.0 if encoding.shape.pixels else config.teacher_weight,  # trees see little in a pixel
-        seed,
-        progress,
+        share=0.0 if encoding.shape.pixels else config.teacher_weight,  # trees see little in pixels
+        seed=seed,
+        progress=progress,
     )
-
     weight = weight * emphasis[labels]
 
     def job(config: TableConfig, shape: Shape, members: int, progress: Progress) -> Job:
@@ -149,7 +147,7 @@ def fit_state(
             encoding = few
         else:
             candidates = [straight, few, encoding]
-            arrays = (train, train_target, valid, valid_target, weight)
+            arrays = (train, train_target.mixed, valid, valid_target.mixed, weight)
             chosen = decide(
                 lambda: coarsest_good(candidates, trial_loss, progress),
                 depends_on=trial_inputs(candidates, trial_job(encoding), arrays),
@@ -165,45 +163,6 @@ def fit_state(
         model=model,
         typical=typical_results(encoding.encoded, encoding.preprocessor),
     )
-
-
-def _targets(
-    readings: np.ndarray,
-    columns: np.ndarray,
-    labels: np.ndarray,
-    weight: np.ndarray,
-    emphasis: np.ndarray,
-    share: float,
-    seed: int,
-    progress: Progress,
-) -> np.ndarray:
-    """One-hot labels, mixed with the teachers' opinion where there is one.
-
-    The teachers see every class as often as it occurs; their opinion is then tilted towards the
-    classes whose rows count for more, as labels of such rows are.
-    """
-    n_classes = len(emphasis)
-    target = np.eye(n_classes)[labels]
-    if not share:
-        return target
-    progress("teacher", 0, 1)
-    readings = np.clip(readings, -LARGEST, LARGEST)  # trees hold values in float32
-    taught = cross_fitted(readings, columns, labels, weight, n_classes, seed=seed)
-    progress("teacher", 1, 1)
-    if taught is None:
-        return target
-    taught = taught * emphasis
-    return (1.0 - share) * target + share * taught / taught.sum(1, keepdims=True)
-
-
-def class_emphasis(
-    labels: np.ndarray, weight: np.ndarray, n_classes: int, class_weight: str | None
-) -> np.ndarray:
-    """How much a row of each class counts, (C,); on average over the rows about 1."""
-    power = {None: 0.0, "root": 0.5, "balanced": 1.0}[class_weight]
-    counts = np.bincount(labels, weights=weight, minlength=n_classes)
-    emphasis: np.ndarray = (counts.mean() / counts) ** power
-    return emphasis
 
 
 def typical_results(encoded: Encoded, preprocessor: Preprocessor) -> np.ndarray:

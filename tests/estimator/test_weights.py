@@ -67,7 +67,7 @@ def test_the_teacher_is_given_weights_that_count_in_rows(monkeypatch, class_weig
     def spy(readings, columns, labels, weight, n_classes, *, seed):
         given_weights.append(weight)
 
-    monkeypatch.setattr("hyperdfs.fitting.cross_fitted", spy)
+    monkeypatch.setattr("hyperdfs.training.targets.cross_fitted", spy)
     X, y = numbers(40)
     weight = np.where(y, 1e-9, 2e-9)
     fit(X, y, weight, config={"teacher_weight": 0.5, "class_weight": class_weight})

@@ -7,6 +7,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 from hyperdfs.training import teacher
+from hyperdfs.training.targets import make_targets
 from hyperdfs.training.teacher import FOLDS, cross_fitted, mixing_shares
 
 
@@ -186,3 +187,21 @@ def test_same_seed_same_targets():
     first, again, other = (taught_by(x, labels, seed=s) for s in (0, 0, 1))
     np.testing.assert_array_equal(first, again)
     assert not np.array_equal(first, other)
+
+
+def test_targets_are_labels_and_opinions_in_the_given_shares():
+    x, _ = noise(80)
+    labels = (x[:, 0] > 0).astype(int)
+
+    def targets(share, emphasis=(1.0, 1.0)):
+        given = x, x, labels, np.ones(80), np.array(emphasis)
+        return make_targets(*given, share=share, seed=0, progress=lambda *_: None)
+
+    made, one_hot = targets(0.25), np.eye(2)[labels]
+    np.testing.assert_allclose(made.mixed, 0.75 * one_hot + 0.25 * made.taught)
+    none = targets(0.0)
+    assert none.taught is None
+    np.testing.assert_array_equal(none.mixed, one_hot)
+    odds = made.taught[:, 1] / made.taught[:, 0]
+    tilted = targets(0.25, (1.0, 3.0)).taught
+    np.testing.assert_allclose(tilted[:, 1] / tilted[:, 0], 3.0 * odds)

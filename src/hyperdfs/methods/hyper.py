@@ -1,7 +1,8 @@
-"""Hyper-DFS and HyperEns: the subset network, the learned selector and their two stages."""
+"""Hyper-DFS and HyperEns: the subset network, the learned selector and the stages of training."""
 
 from __future__ import annotations
 
+import copy
 import warnings
 from typing import Any
 
@@ -22,8 +23,10 @@ from hyperdfs.training.joint_stage import fit_jointly
 from hyperdfs.training.loop import DivergedError, History
 from hyperdfs.training.predictor_stage import fit_predictor
 from hyperdfs.training.prices import extra_prices
+from hyperdfs.training.rollouts import fit_by_rollouts
 
 WIDE = 100  # features from which on the tokens are wider
+FEWEST_FOR_ROLLOUTS = 200  # validation rows that can tell policies apart
 ATTEMPTS = 3
 
 
@@ -86,8 +89,18 @@ def stage2_lr(config: HyperConfig, shape: Shape) -> float:
     return config.stage2_lr or (3e-3 if shape.pixels else 3e-4)
 
 
+def rolls_out(job: Job, valid: Rows) -> bool:
+    """Whether there is a stage 3.
+
+    Subsets that are withheld must not teach the selector. Images have no teachers.
+    """
+    tells_apart = len(valid) >= FEWEST_FOR_ROLLOUTS and job.shape.n_features > 1
+    allowed = job.held_out is None and not job.shape.pixels
+    return bool(job.config.rollout_steps) and tells_apart and allowed
+
+
 def fit(job: Job, train: Rows, valid: Rows, *, joint: bool = True) -> Model:
-    """Both stages; a run that diverges starts again with a third of the step."""
+    """All stages; a run that diverges starts again with a third of the step."""
     for attempt in range(ATTEMPTS):
         shrink = 3.0**-attempt
         try:
@@ -127,6 +140,8 @@ def _attempt(job: Job, train: Rows, valid: Rows, *, shrink: float, joint: bool) 
     if joint:
         scores = model.modules["selector"]
         assert isinstance(scores, ScoreNet)
+        untrained = copy.deepcopy(scores.state_dict())
+        price = extra_prices(job.costs, config.cost_weight, train, job.max_budget)
         history += fit_jointly(
             net,
             scores,
@@ -137,12 +152,26 @@ def _attempt(job: Job, train: Rows, valid: Rows, *, shrink: float, joint: bool) 
             policy=model.selector,
             sampler=sampler,
             max_budget=job.max_budget,
-            price=extra_prices(job.costs, config.cost_weight, train, job.max_budget),
+            price=price,
             batch_size=size,
             learning_rate=stage2_lr(config, job.shape) * shrink,
             generator=generator,
             progress=job.progress,
         )
+        if rolls_out(job, valid):
+            history += fit_by_rollouts(
+                scores,
+                untrained,
+                train,
+                valid,
+                config,
+                predictor=model.predictor,
+                policy=model.selector,
+                max_budget=job.max_budget,
+                price=price,
+                generator=generator,
+                progress=job.progress,
+            )
     model.history = history
     return model
 

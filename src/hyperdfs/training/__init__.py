@@ -1,1 +1,1 @@
-"""Fitting: data, losses, schedules, the loop, and the two stages of Hyper-DFS."""
+"""Fitting: data, losses, schedules, the loop, and the stages of Hyper-DFS."""

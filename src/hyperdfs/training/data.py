@@ -17,7 +17,8 @@ class Rows:
     """n encoded rows.
 
     x : (n, D), zeros where a cell is missing; observed : (n, M) of 0 and 1, or None when no cell
-    is missing; target : (n, C) class probabilities; weight : (n,) with mean 1.
+    is missing; target : (n, C) class probabilities; weight : (n,) with mean 1; taught : (n, C) what
+    the teachers alone say, or None where there are none.
     """
 
     x: Tensor
@@ -25,13 +26,16 @@ class Rows:
     target: Tensor
     weight: Tensor
     columns: ColumnMap
+    taught: Tensor | None = None
 
     def __len__(self) -> int:
         return self.x.shape[0]
 
     def take(self, index: Tensor) -> Rows:
         observed = None if self.observed is None else self.observed[index]
-        return Rows(self.x[index], observed, self.target[index], self.weight[index], self.columns)
+        taught = None if self.taught is None else self.taught[index]
+        target, weight = self.target[index], self.weight[index]
+        return Rows(self.x[index], observed, target, weight, self.columns, taught)
 
     def available(self) -> Tensor:
         """What can be bought, ``(n, M)``."""
@@ -47,6 +51,7 @@ def make_rows(
     weight: np.ndarray,
     columns: ColumnMap,
     device: torch.device | None = None,
+    taught: np.ndarray | None = None,
 ) -> Rows:
     """Rows from plain arrays; weights are scaled to mean 1."""
 
@@ -59,6 +64,7 @@ def make_rows(
         target=tensor(target),
         weight=tensor(weight / weight.mean()),
         columns=columns,
+        taught=None if taught is None else tensor(taught),
     )
 
 
@@ -70,7 +76,7 @@ def joined(train: Rows, valid: Rows) -> Rows:
 
 
 def stacked(first: Rows, second: Rows) -> Rows:
-    """The rows of the one and then those of the other."""
+    """The rows of the one and then those of the other; what teachers say is left behind."""
     observed = None
     if first.observed is not None or second.observed is not None:
         observed = torch.cat([first.available(), second.available()])

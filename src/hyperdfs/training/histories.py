@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -70,8 +71,8 @@ def policy_check(
 
     def validate() -> float:
         path = walk(predictor, selector, valid.x, valid.available(), valid.columns, max_budget)
-        paid = float(price[torch.from_numpy(path.order).to(price.device)].mean())
-        return mean_log_loss(labels, path.proba[:, 1:], weight=weight) + paid
+        paid = np.where(path.order >= 0, price.cpu().numpy()[path.order], 0.0)
+        return mean_log_loss(labels, path.proba[:, 1:], weight=weight) + float(paid.mean())
 
     return validate
 

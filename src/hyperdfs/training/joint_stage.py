@@ -8,15 +8,15 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from hyperdfs.acquisition import Predictor, Selector, walk
+from hyperdfs.acquisition import Predictor, Selector
 from hyperdfs.config import HyperConfig
 from hyperdfs.masks import MaskSampler
-from hyperdfs.metrics import mean_log_loss, mean_macro_f1
 from hyperdfs.nn.hyper import HyperNet, SubsetNet
 from hyperdfs.nn.scoring import ScoreNet
 from hyperdfs.training.data import Rows, shuffled_batches
 from hyperdfs.training.loop import BestWeights, History, Progress, RunningMean, Trainer
 from hyperdfs.training.losses import collapse_loss, cross_entropy
+from hyperdfs.training.policy_check import policy_scores
 from hyperdfs.training.predictor_stage import batch_multiple, random_subsets
 from hyperdfs.training.purchases import gumbel_purchases
 from hyperdfs.training.start_order import lookahead_order, start_from
@@ -106,7 +106,6 @@ def fit_jointly(
     both = nn.ModuleList([net, selector])
     mean = RunningMean(both, config.average_epochs * steps)
     best = BestWeights(both, 1, config.stage2_patience)
-    labels = valid.target.argmax(1).cpu().numpy()
     first, last = config.temperature
     history: History = []
     for epoch in range(epochs):
@@ -120,18 +119,16 @@ def fit_jointly(
             trainer.step(loss.sum())
             mean.update()
         with mean.applied():
-            path = walk(predictor, policy, valid.x, valid.available(), valid.columns, max_budget)
-            f1 = mean_macro_f1(labels, path.proba[:, min(2, max_budget) :])
-            log_loss = mean_log_loss(labels, path.proba[:, 1:], weight=valid.weight.cpu().numpy())
-            score = log_loss if config.select_by == "log_loss" else -f1
+            scored = policy_scores(predictor, policy, valid, max_budget, price)
+            score = scored.log_loss if config.select_by == "log_loss" else -scored.f1_macro
             stop = best.update(torch.tensor([np.nan_to_num(score, nan=np.inf)]))
         history.append(
             {
                 "stage": 2,
                 "epoch": epoch,
                 "train_loss": total / seen,
-                "valid_loss": log_loss,
-                "valid_auac": f1,
+                "valid_loss": scored.log_loss,
+                "valid_auac": scored.f1_macro,
                 "temperature": temperature,
             }
         )

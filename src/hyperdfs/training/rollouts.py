@@ -1,0 +1,206 @@
+"""Stage 3: the selector learns what each purchase leads to.
+
+The gradient of stage 2 improves a policy where it stands. It never finds a detour that pays only
+if later purchases change as well, such as to look at one half of several pairs first and then to
+complete the most promising. Training rows are complete, so that every purchase can be tried out:
+from a state on the way, each candidate is bought in turn, the policy goes on to the end of the
+budget, and the losses on that way, compared with those of the other candidates, are what the
+candidate's score must say. Buying by the highest score is then a step of policy iteration.
+
+The losses are taken against what the teachers say: the predictor knows the labels of training
+rows in part by heart, and a policy would learn to buy whatever reminds it of them. A policy can
+learn to please the teachers, too, so that the labels of validation rows decide whether it is kept.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from hyperdfs.acquisition import NEVER, Predictor, Selector
+from hyperdfs.config import HyperConfig
+from hyperdfs.nn.scoring import ScoreNet
+from hyperdfs.training.data import Rows, shuffled_batches
+from hyperdfs.training.loop import History, Progress, RunningMean, Trainer
+from hyperdfs.training.policy_check import PolicyScores, policy_scores
+from hyperdfs.training.purchases import gumbel_noise
+
+BATCH = 512
+CANDIDATES = 12  # bought in turn: the better half by score, the others by chance
+CHECK_EVERY = 50  # steps
+MEAN_STEPS = 100  # of the running mean of the weights
+SPREAD = 3.0  # of the scores: noise of the size 1 turns close decisions only
+LEAST = 1e-6  # probability: one bold mistake must not outweigh everything
+TINY = 1e-12
+
+
+@dataclass
+class State:
+    """Where rows stand: what is known, and what can no longer be bought or never could."""
+
+    mask: Tensor  # (n, M)
+    closed: Tensor  # (n, M) bool
+
+    def buy(self, choice: Tensor) -> None:
+        """One purchase per row, (n, 1); nothing where that is closed."""
+        bought = ~self.closed.gather(1, choice)
+        self.mask.scatter_add_(1, choice, bought.to(self.mask))
+        self.closed.scatter_(1, choice, True)
+
+    def repeated(self, times: int) -> State:
+        """Every row `times` times in succession."""
+        return State(self.mask.repeat_interleave(times, 0), self.closed.repeat_interleave(times, 0))
+
+
+@dataclass
+class Rollouts:
+    """Tries purchases out for the rows of a batch under the selector as it is."""
+
+    predictor: Predictor
+    selector: ScoreNet
+    budget: int
+    price: Tensor  # (M,) extra loss for buying a feature; zeros when all cost the same
+    generator: torch.Generator
+
+    def scores(self, rows: Rows, state: State) -> Tensor:
+        """(n, M); with a gradient for the selector unless the caller forbids it."""
+        scores: Tensor = self.selector(rows.x * rows.columns.expand(state.mask), state.mask)
+        return scores.masked_fill(state.closed, NEVER)
+
+    @torch.no_grad()
+    def visit(self, rows: Rows, steps: int) -> State:
+        """Where the policy with some noise is after so many steps."""
+        available = rows.available()
+        state = State(torch.zeros_like(available), available < 0.5)
+        for _ in range(steps):
+            scores = self.scores(rows, state)
+            noise = gumbel_noise(scores.shape, self.generator).to(scores)
+            state.buy((scores + noise).argmax(1, keepdim=True))
+        return state
+
+    @torch.no_grad()
+    def candidates(self, scores: Tensor, state: State, bought: int) -> Tensor:
+        """(n, k) features: all that are left, or k, half of them by score, the others by chance.
+
+        Where fewer than k are left in a row, closed ones fill it up.
+        """
+        left = scores.shape[1] - bought
+        k = min(CANDIDATES, left)
+        rank = torch.rand(scores.shape, generator=self.generator).to(scores)
+        if k < left:
+            rank.scatter_(1, scores.topk(k // 2, 1).indices, 2.0)
+        return rank.masked_fill(state.closed, NEVER).topk(k, 1).indices
+
+    @torch.no_grad()
+    def losses(self, rows: Rows, state: State, candidates: Tensor, bought: int) -> Tensor:
+        """(n, k): what follows when each candidate is bought, from here to the end of the budget.
+
+        At every purchase on the way the loss counts, and with it the price of all that is bought.
+        """
+        n, k = candidates.shape
+        each = torch.arange(n, device=candidates.device).repeat_interleave(k)
+        rows, state = rows.take(each), state.repeated(k)
+        truth = rows.target if rows.taught is None else rows.taught
+        choice = candidates.reshape(-1, 1)
+        total = rows.x.new_zeros(n * k)
+        for left in reversed(range(self.budget - bought)):
+            state.buy(choice)
+            known = rows.x * rows.columns.expand(state.mask)
+            proba = self.predictor.proba(known, state.mask).clamp_min(LEAST)
+            total -= (proba.log() * truth).sum(1) * rows.weight
+            total += state.mask @ self.price
+            if left:
+                choice = self.scores(rows, state).argmax(1, keepdim=True)
+        return total.view(n, k)
+
+
+def fit_by_rollouts(
+    selector: ScoreNet,
+    untrained: Mapping[str, Tensor],
+    train: Rows,
+    valid: Rows,
+    config: HyperConfig,
+    *,
+    predictor: Predictor,
+    policy: Selector,
+    max_budget: int,
+    price: Tensor,
+    generator: torch.Generator,
+    progress: Progress,
+) -> History:
+    """Train the selector anew from `untrained` weights; keep it where it is clearly better.
+
+    policy : the selector, as purchases are made with it.
+    """
+
+    def check() -> PolicyScores:
+        return policy_scores(predictor, policy, valid, max_budget, price)
+
+    steps, n_features = config.rollout_steps, train.columns.n_features
+    budget = min(max_budget, n_features)
+    before, old = copy.deepcopy(selector.state_dict()), check()
+    selector.load_state_dict(untrained)
+    rollouts = Rollouts(predictor, selector, budget, price, generator)
+    trainer = Trainer(
+        [(selector, config.rollout_lr, False)],
+        weight_decay=config.weight_decay,
+        clip=config.clip,
+        warmup_steps=steps // 20,
+        total_steps=steps,
+    )
+    mean = RunningMean(selector, MEAN_STEPS)
+    history: History = []
+    total, unit = 0.0, None
+    batches = shuffled_batches(len(train), BATCH, passes=steps, generator=generator)
+    for step, index in zip(range(1, steps + 1), batches, strict=False):
+        rows = train.take(index)
+        # the last feature that is left has nothing to be compared with
+        bought = int(torch.randint(0, min(budget, n_features - 1), (1,), generator=generator))
+        state = rollouts.visit(rows, bought)
+        scores = rollouts.scores(rows, state)
+        candidates = rollouts.candidates(scores, state, bought)
+        open_ = ~state.closed.gather(1, candidates)
+        merit = centred(-rollouts.losses(rows, state, candidates, bought), open_)
+        size = float((merit.square().sum() / open_.sum().clamp_min(1)).sqrt())
+        unit = size if unit is None else 0.95 * unit + 0.05 * size
+        error = centred(scores.gather(1, candidates), open_) - merit * (SPREAD / max(unit, TINY))
+        loss = error.square().sum() / open_.sum().clamp_min(1)
+        total += float(loss.detach())
+        trainer.step(loss)
+        mean.update()
+        if step % CHECK_EVERY and step < steps:
+            continue
+        with mean.applied():
+            new = check()
+            trained = copy.deepcopy(selector.state_dict())
+        history.append(
+            {
+                "stage": 3,
+                "epoch": len(history),
+                "train_loss": total / CHECK_EVERY,
+                "valid_loss": new.log_loss,
+                "valid_auac": new.f1_macro,
+            }
+        )
+        total = 0.0
+        progress("rollouts", step, steps)
+    selector.load_state_dict(trained if clearly_less(new, old) else before)
+    return history
+
+
+def clearly_less(new: PolicyScores, old: PolicyScores) -> bool:
+    """Whether loss and price fell by more than the standard error of the difference."""
+    gain = (old.losses + old.paid) - (new.losses + new.paid)
+    return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
+
+
+def centred(values: Tensor, counted: Tensor) -> Tensor:
+    """Minus the mean of each row over what counts; 0 elsewhere."""
+    kept = values.masked_fill(~counted, 0.0)
+    mean = kept.sum(1, keepdim=True) / counted.sum(1, keepdim=True).clamp_min(1)
+    return (kept - mean).masked_fill(~counted, 0.0)
