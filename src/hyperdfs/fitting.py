@@ -101,10 +101,11 @@ def fit_state(
     weight = weight / weight.mean()  # the teacher's regularisation counts in rows
     emphasis = class_emphasis(labels, weight, n_classes, config.class_weight)
     train, valid = split_rows(labels, config.validation_fraction, seed)
-    valid_target = Target(np.eye(n_classes)[labels[valid]])
-    train_target = make_targets(
-        encoding.preprocessor.readings(table)[train],
-        straight.encoded.values[train],
+    unseen = np.setdiff1d(valid, train)  # none in a table too small for a split
+    shown = np.concatenate([train, unseen])
+    train_target, taught = make_targets(
+        encoding.preprocessor.readings(table)[shown],
+        straight.encoded.values[shown],
         labels[train],
         weight[train],
         emphasis,
@@ -112,6 +113,7 @@ def fit_state(
         seed=seed,
         progress=progress,
     )
+    valid_target = Target(np.eye(n_classes)[labels[valid]], taught if len(unseen) else None)
     weight = weight * emphasis[labels]
 
     def job(config: TableConfig, shape: Shape, members: int, progress: Progress) -> Job:

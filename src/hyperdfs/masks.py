@@ -128,7 +128,7 @@ def distinct_rows(masks: Tensor) -> tuple[Tensor, Tensor]:
     if packed.shape[1] <= 8:  # a mask in one machine word: sorted several times faster
         words = np.zeros((len(packed), 8), np.uint8)
         words[:, : packed.shape[1]] = packed
-        keys = words.view(">u8").ravel().astype(np.uint64)
+        keys: np.ndarray = words.view(">u8").ravel().astype(np.uint64)
     else:
         keys = np.ascontiguousarray(packed).view(np.dtype((np.void, packed.shape[1]))).ravel()
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)

@@ -52,16 +52,11 @@ def budget_mean(curve: Sequence[float]) -> float:
     return float(np.mean(curve[min(first, len(curve) - 1) : last + 1]))
 
 
-def row_log_loss(labels: np.ndarray, proba: np.ndarray) -> np.ndarray:
-    """Mean over the steps of -log p(y), (n,)."""
-    chosen = np.take_along_axis(proba, labels[:, None, None], 2)[..., 0]
-    loss: np.ndarray = -np.log(np.maximum(chosen.astype(float), 1e-12)).mean(1)
-    return loss
-
-
 def mean_log_loss(labels: np.ndarray, proba: np.ndarray, weight: np.ndarray | None = None) -> float:
     """Mean over rows and steps of -log p(y)."""
-    return float(np.average(row_log_loss(labels, proba), weights=weight))
+    chosen = np.take_along_axis(proba, labels[:, None, None], 2)[..., 0]
+    loss = -np.log(np.maximum(chosen.astype(float), 1e-12)).mean(1)
+    return float(np.average(loss, weights=weight))
 
 
 def accuracy_curve(labels: np.ndarray, proba: np.ndarray) -> np.ndarray:

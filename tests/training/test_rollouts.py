@@ -102,8 +102,9 @@ def textbook_loss(rollouts, rows, row, mask, candidate, bought, target):
             mask[choice] = 1.0
         known = (rows.x[row] * mask).unsqueeze(0)
         p = rollouts.predictor.proba(known, mask.unsqueeze(0))[0]
-        total -= sum(float(target[row, c]) * math.log(float(p[c])) for c in range(2))
-        total += float((mask * rollouts.price).sum())
+        if step >= 1:  # scores begin with two purchases
+            total -= sum(float(target[row, c]) * math.log(float(p[c])) for c in range(2))
+            total += float((mask * rollouts.price).sum())
         if step + 1 < rollouts.budget:
             scores = rollouts.selector(known, mask.unsqueeze(0))[0].detach()
             left = [j for j in range(3) if rows.available()[row, j] > 0 and not mask[j]]
@@ -213,13 +214,59 @@ def test_a_policy_that_is_no_better_is_not_kept():
         assert torch.equal(value, before[key])
 
 
-def test_clearly_less_asks_for_more_than_the_standard_error():
-    old = PolicyScores(np.full(100, 1.0), np.zeros(100), 0.5)
-    noise = np.tile([1.0, -1.0], 50)
+NOISE = np.tile([1.0, -1.0], 50)  # its mean has a standard error of 0.1
+
+
+def scored(losses, taught=None):
+    return PolicyScores(0.6, 0.5, losses, taught)
+
+
+def test_labels_alone_must_fall_by_more_than_the_standard_error():
+    old = scored(np.full(100, 1.0))
     assert not clearly_less(old, old)
-    assert not clearly_less(PolicyScores(0.95 + noise, np.zeros(100), 0.5), old)
-    assert clearly_less(PolicyScores(0.85 + noise, np.zeros(100), 0.5), old)
-    assert not clearly_less(PolicyScores(0.85 + noise, np.full(100, 0.2), 0.5), old)
+    assert not clearly_less(scored(0.95 + NOISE), old)
+    assert clearly_less(scored(0.85 + NOISE), old)
+
+
+@pytest.mark.parametrize(
+    ("by_labels", "by_teachers", "kept"),
+    [(0.95, 0.85, True), (1.05, 0.85, True), (1.15, 0.85, False), (0.5, 0.95, False)],
+)
+def test_teachers_decide_and_labels_have_a_veto(by_labels, by_teachers, kept):
+    old = scored(np.full(100, 1.0), np.full(100, 1.0))
+    assert clearly_less(scored(by_labels + NOISE, by_teachers + NOISE), old) == kept
+
+
+def test_scores_of_a_policy_equal_a_walk_by_hand():
+    """Left, right, gate: after one purchase half of the rows are undecided, and so on."""
+    order, price = [LEFT, RIGHT, GATE], torch.tensor([0.5, 0.2, 0.1])
+    taught = np.random.default_rng(4).dirichlet([1, 1], 60)
+    rows = gated_rows(60, taught=taught)
+    found = policy_scores(Gated(), LearnedSelector(static_net(order)), rows, 3, price)
+    for target, losses in ((rows.target.numpy(), found.losses), (taught, found.taught)):
+        late = np.zeros(60)
+        for bought in (2, 3):
+            mask = torch.zeros(60, 3)
+            mask[:, order[:bought]] = 1.0
+            p = Gated().proba(rows.x * mask, mask).numpy()
+            late += -(target * np.log(p)).sum(1) + float(price[order[:bought]].sum())
+        np.testing.assert_allclose(losses, late / 2, rtol=1e-5)
+
+
+def test_a_table_of_one_feature_has_scores():
+    columns = ColumnMap(np.arange(1), 1)
+    x, target = np.ones((4, 1)), np.eye(2)[[0, 1, 0, 1]]
+    rows = make_rows(x, np.ones((4, 1), bool), target, np.ones(4), columns)
+    torch.manual_seed(0)
+    selector = LearnedSelector(ScoreNet(n_columns=1, n_features=1, hidden=(4,)))
+
+    class Even:
+        def proba(self, x, mask):
+            return torch.full((len(x), 2), 0.5)
+
+    found = policy_scores(Even(), selector, rows, 10, torch.zeros(1))
+    np.testing.assert_allclose(found.losses, math.log(2.0))
+    assert found.log_loss == pytest.approx(math.log(2.0))
 
 
 @pytest.mark.parametrize(
@@ -228,6 +275,7 @@ def test_clearly_less_asks_for_more_than_the_standard_error():
         (250, 3, 4, None, True),
         (100, 3, 4, None, False),  # too few rows to tell policies apart
         (250, 1, 4, None, False),  # nothing to choose from
+        (250, 33, 4, None, False),  # dearer than the other stages
         (250, 3, 0, None, False),
         (250, 3, 4, np.eye(3, dtype=bool), False),  # the selector must not learn from them
     ],

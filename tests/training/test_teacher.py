@@ -82,6 +82,18 @@ def test_no_target_of_a_row_moves_with_its_own_label():
         assert not np.array_equal(before, after)
 
 
+def test_rows_without_labels_are_taught_and_teach_nobody():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 4))
+    labels = (x[:, 0] > 0).astype(int)
+    alone = taught_by(x[:150], labels[:150])
+    both = taught_by(x, labels[:150])
+    np.testing.assert_array_equal(both[:150], alone)
+    np.testing.assert_allclose(both.sum(1), 1.0)
+    right = both[np.arange(150, 200), labels[150:]]
+    assert (right > 0.5).mean() > 0.9
+
+
 def test_the_mixture_is_the_most_likely_one():
     rng = np.random.default_rng(0)
     likelihood = rng.uniform(0.05, 0.95, (3, 200))
@@ -111,7 +123,7 @@ def test_a_pair_that_counts_only_together_is_taught_by_the_products():
 def test_products_hold_columns_squares_and_pairs_of_unit_variance():
     x = np.random.default_rng(0).normal(size=(50, 3))
     x[:, 2] = 1.0
-    terms = teacher.products(x)
+    terms = teacher.products(np.vstack([x, 9.0 + x]), len(x))[: len(x)]
     plain = [*x.T, *(x[:, i] * x[:, j] for i in range(3) for j in range(i, 3))]
     assert terms.shape == (50, len(plain))
     for term, expected in zip(terms.T, plain, strict=True):
@@ -195,7 +207,7 @@ def test_targets_are_labels_and_opinions_in_the_given_shares():
 
     def targets(share, emphasis=(1.0, 1.0)):
         given = x, x, labels, np.ones(80), np.array(emphasis)
-        return make_targets(*given, share=share, seed=0, progress=lambda *_: None)
+        return make_targets(*given, share=share, seed=0, progress=lambda *_: None)[0]
 
     made, one_hot = targets(0.25), np.eye(2)[labels]
     np.testing.assert_allclose(made.mixed, 0.75 * one_hot + 0.25 * made.taught)

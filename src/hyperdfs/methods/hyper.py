@@ -27,6 +27,7 @@ from hyperdfs.training.rollouts import fit_by_rollouts
 
 WIDE = 100  # features from which on the tokens are wider
 FEWEST_FOR_ROLLOUTS = 200  # validation rows that can tell policies apart
+MOST_FOR_ROLLOUTS = 32  # columns: with more, trying out takes longer than all the rest
 ATTEMPTS = 3
 
 
@@ -95,8 +96,9 @@ def rolls_out(job: Job, valid: Rows) -> bool:
     Subsets that are withheld must not teach the selector. Images have no teachers.
     """
     tells_apart = len(valid) >= FEWEST_FOR_ROLLOUTS and job.shape.n_features > 1
+    cheap = job.shape.n_columns <= MOST_FOR_ROLLOUTS
     allowed = job.held_out is None and not job.shape.pixels
-    return bool(job.config.rollout_steps) and tells_apart and allowed
+    return bool(job.config.rollout_steps) and tells_apart and cheap and allowed
 
 
 def fit(job: Job, train: Rows, valid: Rows, *, joint: bool = True) -> Model:

@@ -8,8 +8,8 @@ budget, and the losses on that way, compared with those of the other candidates,
 candidate's score must say. Buying by the highest score is then a step of policy iteration.
 
 The losses are taken against what the teachers say: the predictor knows the labels of training
-rows in part by heart, and a policy would learn to buy whatever reminds it of them. A policy can
-learn to please the teachers, too, so that the labels of validation rows decide whether it is kept.
+rows in part by heart, and a policy would learn to buy whatever reminds it of them. It still may,
+and where it did, validation rows tell: they decide whether the new selector is kept.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from hyperdfs.config import HyperConfig
 from hyperdfs.nn.scoring import ScoreNet
 from hyperdfs.training.data import Rows, shuffled_batches
 from hyperdfs.training.loop import History, Progress, RunningMean, Trainer
-from hyperdfs.training.policy_check import PolicyScores, policy_scores
+from hyperdfs.training.policy_check import PolicyScores, first_scored, policy_scores
 from hyperdfs.training.purchases import gumbel_noise
 
 BATCH = 512
@@ -100,7 +100,8 @@ class Rollouts:
     def losses(self, rows: Rows, state: State, candidates: Tensor, bought: int) -> Tensor:
         """(n, k): what follows when each candidate is bought, from here to the end of the budget.
 
-        At every purchase on the way the loss counts, and with it the price of all that is bought.
+        At every purchase on the way the loss counts, and with it the price of all that is bought,
+        but for the first of all: scores begin with two purchases.
         """
         n, k = candidates.shape
         each = torch.arange(n, device=candidates.device).repeat_interleave(k)
@@ -108,13 +109,14 @@ class Rollouts:
         truth = rows.target if rows.taught is None else rows.taught
         choice = candidates.reshape(-1, 1)
         total = rows.x.new_zeros(n * k)
-        for left in reversed(range(self.budget - bought)):
+        for step in range(bought + 1, self.budget + 1):
             state.buy(choice)
-            known = rows.x * rows.columns.expand(state.mask)
-            proba = self.predictor.proba(known, state.mask).clamp_min(LEAST)
-            total -= (proba.log() * truth).sum(1) * rows.weight
-            total += state.mask @ self.price
-            if left:
+            if step >= first_scored(self.budget):
+                known = rows.x * rows.columns.expand(state.mask)
+                proba = self.predictor.proba(known, state.mask).clamp_min(LEAST)
+                total -= (proba.log() * truth).sum(1) * rows.weight
+                total += state.mask @ self.price
+            if step < self.budget:
                 choice = self.scores(rows, state).argmax(1, keepdim=True)
         return total.view(n, k)
 
@@ -194,9 +196,21 @@ def fit_by_rollouts(
 
 
 def clearly_less(new: PolicyScores, old: PolicyScores) -> bool:
-    """Whether loss and price fell by more than the standard error of the difference."""
-    gain = (old.losses + old.paid) - (new.losses + new.paid)
-    return bool(gain.mean() > gain.std() / np.sqrt(len(gain)))
+    """Whether the losses fell by more than the standard error of the difference.
+
+    Of a few hundred labels that is hard to tell. What teachers say of the same rows has a fraction
+    of the noise; labels then only have a veto, if they rose by more than their standard error.
+    """
+    by_labels = gain_in_errors(new.losses, old.losses)
+    if new.taught is None or old.taught is None:
+        return by_labels > 1.0
+    return gain_in_errors(new.taught, old.taught) > 1.0 and by_labels > -1.0
+
+
+def gain_in_errors(new: np.ndarray, old: np.ndarray) -> float:
+    """By how many standard errors the mean is lower."""
+    gain = old - new
+    return float(gain.mean() / max(gain.std() / np.sqrt(len(gain)), TINY))
 
 
 def centred(values: Tensor, counted: Tensor) -> Tensor:

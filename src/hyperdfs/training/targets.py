@@ -15,7 +15,7 @@ LARGEST = 1e30  # well inside float32
 class Target(NamedTuple):
     """Class probabilities of some rows, (n, C)."""
 
-    mixed: np.ndarray  # what is learnt
+    mixed: np.ndarray  # what is learnt; of validation rows the labels
     taught: np.ndarray | None = None  # what the teachers alone say, who have not seen the row
 
 
@@ -29,22 +29,24 @@ def make_targets(
     share: float,
     seed: int,
     progress: Progress,
-) -> Target:
+) -> tuple[Target, np.ndarray | None]:
     """One-hot labels, mixed with a share of the teachers' opinion where there is one.
 
-    readings, columns : of the rows, as `cross_fitted` wants them.
+    readings, columns : of rows to learn from and then of others, as `cross_fitted` wants them.
+
+    Returns also what the teachers say of the others.
     """
     one_hot = np.eye(len(emphasis))[labels]
     if not share:
-        return Target(one_hot)
+        return Target(one_hot), None
     progress("teacher", 0, 1)
     readings = np.clip(readings, -LARGEST, LARGEST)  # trees hold values in float32
     taught = cross_fitted(readings, columns, labels, weight, len(emphasis), seed=seed)
     progress("teacher", 1, 1)
     if taught is None:
-        return Target(one_hot)
-    taught = tilted(taught, emphasis)
-    return Target((1.0 - share) * one_hot + share * taught, taught)
+        return Target(one_hot), None
+    taught, others = np.split(tilted(taught, emphasis), [len(labels)])
+    return Target((1.0 - share) * one_hot + share * taught, taught), others
 
 
 def tilted(taught: np.ndarray, emphasis: np.ndarray) -> np.ndarray:

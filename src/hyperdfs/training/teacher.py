@@ -74,6 +74,7 @@ def cross_fitted(
 
     readings : (n, ·) numbers and category codes, NaN where missing, for trees.
     columns : (n, D) scaled numbers and one-hot categories, 0 where missing, for linear models.
+    labels, weight : of the first rows; no teacher learns from the others, and all teach them.
 
     None when there is nothing to teach: too few rows, or no mixture beats the class shares.
     """
@@ -85,7 +86,7 @@ def cross_fitted(
     inputs = {"readings": readings, "columns": columns}
     taught_by = teachers(len(labels), columns.shape[1], seed)
     if any(teacher.reads == "products" for teacher in taught_by):
-        inputs["products"] = products(columns)
+        inputs["products"] = products(columns, len(labels))
     equal = np.ptp(weight) == 0.0
     opinions = np.stack(
         [
@@ -100,22 +101,23 @@ def cross_fitted(
             for teacher in taught_by
         ]
     )
-    mixed = np.empty_like(opinions[0])
+    mixed, others = np.zeros_like(opinions[0]), slice(len(labels), None)
     for train, rest in folds:
         mix = mixing_shares(opinions[:, train, labels[train]], weight[train])
         mixed[rest] = np.tensordot(mix, opinions[:, rest], 1)
+        mixed[others] += np.tensordot(mix, opinions[:, others], 1) / len(folds)
     constant = np.tile(shares, (len(labels), 1))
     return mixed if _loss(labels, mixed, weight) < _loss(labels, constant, weight) else None
 
 
-def products(columns: np.ndarray) -> np.ndarray:
-    """The columns, their squares and the products of all pairs, each of unit variance.
+def products(columns: np.ndarray, n: int) -> np.ndarray:
+    """The columns, their squares and the products of all pairs, of unit variance in the first n.
 
     Pairs that count only together are what trees find last: neither half is worth a split.
     """
     terms = PolynomialFeatures(degree=2, include_bias=False).fit_transform(columns)
-    spread = terms.std(0)
-    scaled: np.ndarray = (terms - terms.mean(0)) / np.where(spread > 0.0, spread, 1.0)
+    spread = terms[:n].std(0)
+    scaled: np.ndarray = (terms - terms[:n].mean(0)) / np.where(spread > 0.0, spread, 1.0)
     return scaled
 
 
@@ -135,6 +137,7 @@ def mixing_shares(likelihood: np.ndarray, weight: np.ndarray) -> np.ndarray:
 
 
 def _loss(labels: np.ndarray, proba: np.ndarray, weight: np.ndarray) -> float:
+    """Of the rows that have labels."""
     return -float(np.average(np.log(proba[np.arange(len(labels)), labels]), weights=weight))
 
 
@@ -153,14 +156,19 @@ def _out_of_fold(
     shares: np.ndarray,
     folds: list[tuple[np.ndarray, np.ndarray]],
 ) -> np.ndarray:
-    proba = np.empty((len(labels), len(shares)))
+    """Rows with labels by the model that was fitted without them, others by all in equal parts."""
+    proba = np.zeros((len(x), len(shares)))
+    others = np.arange(len(labels), len(x))
     for train, rest in folds:
         seen = ~np.isnan(x[train]).all(0)  # trees cannot bin a column without a value
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # a linear model that has not quite converged will do
             given = None if weight is None else weight[train]
             model.fit(x[train][:, seen], labels[train], sample_weight=given)
-        known = np.zeros((len(rest), len(shares)))
-        known[:, model.classes_] = model.predict_proba(x[rest][:, seen])
-        proba[rest] = (1.0 - FLOOR) * known + FLOOR * shares
+        taught = np.concatenate([rest, others])
+        known = np.zeros((len(taught), len(shares)))
+        known[:, model.classes_] = model.predict_proba(x[taught][:, seen])
+        known = (1.0 - FLOOR) * known + FLOOR * shares
+        proba[rest] = known[: len(rest)]
+        proba[others] += known[len(rest) :] / len(folds)
     return proba
