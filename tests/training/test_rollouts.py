@@ -20,7 +20,7 @@ from hyperdfs.masks import ColumnMap
 from hyperdfs.nn.scoring import ScoreNet
 from hyperdfs.selectors.learned import LearnedSelector
 from hyperdfs.training.data import make_rows
-from hyperdfs.training.policy_check import PolicyScores, policy_scores
+from hyperdfs.training.policy_scores import PolicyScores, policy_scores
 from hyperdfs.training.rollouts import (
     CANDIDATES,
     Rollouts,

@@ -16,7 +16,7 @@ from hyperdfs.nn.scoring import ScoreNet
 from hyperdfs.training.data import Rows, shuffled_batches
 from hyperdfs.training.loop import BestWeights, History, Progress, RunningMean, Trainer
 from hyperdfs.training.losses import collapse_loss, cross_entropy
-from hyperdfs.training.policy_check import policy_scores
+from hyperdfs.training.policy_scores import policy_scores
 from hyperdfs.training.predictor_stage import batch_multiple, random_subsets
 from hyperdfs.training.purchases import gumbel_purchases
 from hyperdfs.training.start_order import lookahead_order, start_from

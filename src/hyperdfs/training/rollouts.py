@@ -27,7 +27,7 @@ from hyperdfs.config import HyperConfig
 from hyperdfs.nn.scoring import ScoreNet
 from hyperdfs.training.data import Rows, shuffled_batches
 from hyperdfs.training.loop import History, Progress, RunningMean, Trainer
-from hyperdfs.training.policy_check import PolicyScores, first_scored, policy_scores
+from hyperdfs.training.policy_scores import PolicyScores, first_scored, policy_scores
 from hyperdfs.training.purchases import gumbel_noise
 
 BATCH = 512
