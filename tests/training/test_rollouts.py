@@ -200,6 +200,16 @@ def test_it_finds_the_gate_that_tells_nothing_on_its_own():
     assert [row["stage"] for row in history] == [3, 3, 3]
 
 
+def test_a_stage_that_diverges_leaves_the_selector_as_it_was():
+    selector = static_net([LEFT, RIGHT, GATE])
+    before = copy.deepcopy(selector.state_dict())
+    with pytest.warns(RuntimeWarning, match="set a rollout_lr below 1e"):
+        history, _ = improved(selector, lr=1e30)
+    assert history == []
+    for key, value in selector.state_dict().items():
+        assert torch.equal(value, before[key])
+
+
 def test_a_price_on_the_gate_keeps_it_from_being_bought():
     selector = static_net([LEFT, RIGHT, GATE])
     _, scored = improved(selector, price=[1.0, -0.5, -0.5])
@@ -218,7 +228,7 @@ NOISE = np.tile([1.0, -1.0], 50)  # its mean has a standard error of 0.1
 
 
 def scored(losses, taught=None):
-    return PolicyScores(0.6, 0.5, losses, taught)
+    return PolicyScores(0.6, 0.0, 0.5, losses, taught)
 
 
 def test_labels_alone_must_fall_by_more_than_the_standard_error():
@@ -251,6 +261,7 @@ def test_scores_of_a_policy_equal_a_walk_by_hand():
             p = Gated().proba(rows.x * mask, mask).numpy()
             late += -(target * np.log(p)).sum(1) + float(price[order[:bought]].sum())
         np.testing.assert_allclose(losses, late / 2, rtol=1e-5)
+    assert found.paid == pytest.approx((0.2 + 0.3 + 0.8) / 3)
 
 
 def test_a_table_of_one_feature_has_scores():

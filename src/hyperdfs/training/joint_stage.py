@@ -120,7 +120,8 @@ def fit_jointly(
             mean.update()
         with mean.applied():
             scored = policy_scores(predictor, policy, valid, max_budget, price)
-            score = scored.log_loss if config.select_by == "log_loss" else -scored.f1_macro
+            loss_and_price = scored.log_loss + scored.paid
+            score = loss_and_price if config.select_by == "log_loss" else -scored.f1_macro
             stop = best.update(torch.tensor([np.nan_to_num(score, nan=np.inf)]))
         history.append(
             {

@@ -18,6 +18,7 @@ class PolicyScores(NamedTuple):
     """Scores of the deterministic policy; losses are cross-entropies times the rows' weights."""
 
     log_loss: float  # mean over 1..B purchases
+    paid: float  # extra prices, mean over 1..B purchases of what was paid until then
     f1_macro: float  # mean over 2..B purchases, the paper's AUAC-F1
     losses: np.ndarray  # (n,) mean over 2..B purchases of the loss and of the extra prices paid
     taught: np.ndarray | None  # (n,) the same against the teachers, if there are any
@@ -37,13 +38,15 @@ def policy_scores(
     weight = weight / weight.mean()
     first = first_scored(path.order.shape[1])
     each = np.where(path.order >= 0, price.cpu().numpy()[path.order], 0.0)
-    paid = each.cumsum(1)[:, first - 1 :].mean(1)
+    paid = each.cumsum(1)
+    late = paid[:, first - 1 :].mean(1)
     taught = None if valid.taught is None else valid.taught.cpu().numpy()
     return PolicyScores(
         float((row_losses(target, path.proba[:, 1:]) * weight).mean()),
+        float(paid.mean()),
         mean_macro_f1(target.argmax(1), path.proba[:, first:]),
-        row_losses(target, path.proba[:, first:]) * weight + paid,
-        None if taught is None else row_losses(taught, path.proba[:, first:]) * weight + paid,
+        row_losses(target, path.proba[:, first:]) * weight + late,
+        None if taught is None else row_losses(taught, path.proba[:, first:]) * weight + late,
     )
 
 

@@ -15,7 +15,8 @@ and where it did, validation rows tell: they decide whether the new selector is 
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,7 +27,7 @@ from hyperdfs.acquisition import NEVER, Predictor, Selector
 from hyperdfs.config import HyperConfig
 from hyperdfs.nn.scoring import ScoreNet
 from hyperdfs.training.data import Rows, shuffled_batches
-from hyperdfs.training.loop import History, Progress, RunningMean, Trainer
+from hyperdfs.training.loop import DivergedError, History, Progress, RunningMean, Trainer
 from hyperdfs.training.policy_scores import PolicyScores, first_scored, policy_scores
 from hyperdfs.training.purchases import gumbel_noise
 
@@ -143,11 +144,35 @@ def fit_by_rollouts(
     def check() -> PolicyScores:
         return policy_scores(predictor, policy, valid, max_budget, price)
 
-    steps, n_features = config.rollout_steps, train.columns.n_features
-    budget = min(max_budget, n_features)
     before, old = copy.deepcopy(selector.state_dict()), check()
     selector.load_state_dict(untrained)
+    budget = min(max_budget, train.columns.n_features)
     rollouts = Rollouts(predictor, selector, budget, price, generator)
+    try:
+        new, history = _train(rollouts, train, config, check, progress)
+    except DivergedError:
+        warnings.warn(
+            f"Stage 3 diverged and is left out; set a rollout_lr below {config.rollout_lr:g}.",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        selector.load_state_dict(before)
+        return []
+    if not clearly_less(new, old):
+        selector.load_state_dict(before)
+    return history
+
+
+def _train(
+    rollouts: Rollouts,
+    train: Rows,
+    config: HyperConfig,
+    check: Callable[[], PolicyScores],
+    progress: Progress,
+) -> tuple[PolicyScores, History]:
+    """Regress the scores on what candidates led to; leaves the running mean of the weights."""
+    steps, n_features = config.rollout_steps, train.columns.n_features
+    selector, generator = rollouts.selector, rollouts.generator
     trainer = Trainer(
         [(selector, config.rollout_lr, False)],
         weight_decay=config.weight_decay,
@@ -157,12 +182,14 @@ def fit_by_rollouts(
     )
     mean = RunningMean(selector, MEAN_STEPS)
     history: History = []
-    total, unit = 0.0, None
+    losses: list[float] = []
+    unit = None
     batches = shuffled_batches(len(train), BATCH, passes=steps, generator=generator)
     for step, index in zip(range(1, steps + 1), batches, strict=False):
         rows = train.take(index)
         # the last feature that is left has nothing to be compared with
-        bought = int(torch.randint(0, min(budget, n_features - 1), (1,), generator=generator))
+        most = min(rollouts.budget, n_features - 1)
+        bought = int(torch.randint(0, most, (1,), generator=generator))
         state = rollouts.visit(rows, bought)
         scores = rollouts.scores(rows, state)
         candidates = rollouts.candidates(scores, state, bought)
@@ -172,27 +199,27 @@ def fit_by_rollouts(
         unit = size if unit is None else 0.95 * unit + 0.05 * size
         error = centred(scores.gather(1, candidates), open_) - merit * (SPREAD / max(unit, TINY))
         loss = error.square().sum() / open_.sum().clamp_min(1)
-        total += float(loss.detach())
+        losses.append(float(loss.detach()))
         trainer.step(loss)
         mean.update()
         if step % CHECK_EVERY and step < steps:
             continue
         with mean.applied():
-            new = check()
+            scored = check()
             trained = copy.deepcopy(selector.state_dict())
         history.append(
             {
                 "stage": 3,
                 "epoch": len(history),
-                "train_loss": total / CHECK_EVERY,
-                "valid_loss": new.log_loss,
-                "valid_auac": new.f1_macro,
+                "train_loss": float(np.mean(losses)),
+                "valid_loss": scored.log_loss,
+                "valid_auac": scored.f1_macro,
             }
         )
-        total = 0.0
+        losses.clear()
         progress("rollouts", step, steps)
-    selector.load_state_dict(trained if clearly_less(new, old) else before)
-    return history
+    selector.load_state_dict(trained)
+    return scored, history
 
 
 def clearly_less(new: PolicyScores, old: PolicyScores) -> bool:
