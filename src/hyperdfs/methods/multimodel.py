@@ -14,7 +14,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 
-from hyperdfs.masks import MaskSampler, sizes_up_to
+from hyperdfs.masks import MaskSampler, cardinality_uniform, sizes_up_to
 from hyperdfs.methods import vip
 from hyperdfs.methods.base import Job, Method, Model, Shape
 from hyperdfs.nn.experts import CardinalityNet, MixtureNet, imbalance
@@ -29,7 +29,10 @@ from hyperdfs.training.prices import extra_prices
 
 
 class MultiModelConfig(vip.VIPConfig):
-    """VIP's configuration for the policy, and that of the predictors."""
+    """VIP's configuration for the policy, and that of the predictors.
+
+    `histories` goes for the predictors' random subsets too: "short" is half of them up to B_max.
+    """
 
     predictor_hidden: tuple[int, ...] = (64, 32)
     predictor_epochs: int = Field(200, ge=1)
@@ -74,10 +77,11 @@ def fit(make_net: MakeNet, job: Job, train: Rows, valid: Rows) -> Model:
 
 
 def fit_net(net: nn.Module, number: int, job: Job, train: Rows, valid: Rows) -> History:
-    """One predictor on random subsets, as often of at most B_max features as of any number."""
+    """One predictor on random subsets."""
     config: MultiModelConfig = job.config
     generator = torch.Generator().manual_seed(job.seed + 7919 * (number + 1))
-    draw = sizes_up_to(job.max_budget)
+    short = config.histories == "short"
+    draw = sizes_up_to(job.max_budget) if short else cardinality_uniform
     sampler = job.sampler(generator, draw)
 
     def loss(batch: Rows, epoch: int) -> Tensor:
