@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hyperdfs.case import Case
-from hyperdfs.errors import InputError
+from hyperdfs.errors import HyperDFSError, InputError
 from small_tables import fit, mixed, numbers
 
 COSTS = {"body": 3.0, "smoker": 0.5, "job": 1.0, "grade": 0.0, "visits": 2.0}
@@ -256,9 +256,24 @@ RESULTS = {
         None,
     ],
     "smoker": [True, np.False_, "yes"],
-    "job": ["cook", "never seen", None],
+    "job": ["cook", "never seen", None, np.inf],
     "visits": [np.int64(3), "3", Decimal("2.5"), 1.5],
 }
+
+
+NAMES = st.sampled_from(["steps", "given", "feature", "value", "age", "height", *COSTS])
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=3),
+    max_leaves=6,
+)
+STEP = st.fixed_dictionaries(
+    {"feature": NAMES | st.integers(-1, 6) | JSON},
+    optional={"value": JSON | st.just("3"), "skipped": st.booleans() | JSON},
+)
+STORED = JSON | st.fixed_dictionaries(
+    {"steps": st.lists(STEP, max_size=3) | JSON}, optional={"given": st.integers(0, 2) | JSON}
+)
 
 
 class TestStored:
@@ -278,9 +293,29 @@ class TestStored:
 
     @pytest.mark.parametrize(
         "content",
-        [None, {}, [1], {"steps": 3}, {"steps": "ab"}, {"steps": [1]}, {"steps": [{"value": 1}]}],
+        [
+            *(None, {}, [1], {"steps": 3}, {"steps": "ab"}, {"steps": {}}, {"steps": [1]}),
+            *({"steps": [{"value": 1}]}, {"steps": [{"feature": "job", "skipped": "no"}]}),
+        ],
         ids=str,
     )
     def test_anything_else_is_refused(self, clf, content):
         with pytest.raises(InputError, match="stored case must be a mapping"):
             Case.from_dict(clf, content)
+
+    @pytest.mark.parametrize("given", ["x", None, -1, 2, 0.5, True, [1]], ids=str)
+    def test_the_number_of_steps_known_at_the_start_is_checked(self, clf, given):
+        content = {"given": given, "steps": [{"feature": "job", "value": "cook"}]}
+        with pytest.raises(InputError, match=r"'given' .* 0 to 1, got .*; pass on"):
+            Case.from_dict(clf, content)
+
+    @settings(max_examples=300, deadline=None)
+    @given(content=STORED)
+    def test_any_json_is_a_case_or_refused(self, clf, content):
+        try:
+            case = Case.from_dict(clf, content)
+        except HyperDFSError:
+            return
+        again = Case.from_dict(clf, json.loads(json.dumps(case.to_dict(), allow_nan=False)))
+        assert again.to_dict() == case.to_dict()
+        assert np.isfinite(case.proba).all()

@@ -206,22 +206,25 @@ class Case:
     @classmethod
     def from_dict(cls, model: DFSClassifier, content: Mapping[str, Any]) -> Case:
         """Continue a case that `to_dict` wrote."""
-        case = cls(model, {})
-        try:
-            steps = [
-                (s["feature"], s.get("value"), s.get("skipped", False)) for s in content["steps"]
-            ]
-        except (KeyError, TypeError, AttributeError):
+        steps = content.get("steps") if isinstance(content, Mapping) else None
+        if not isinstance(steps, list) or not all(map(_is_step, steps)):
             raise InputError(
                 "A stored case must be a mapping with a list 'steps' of features and values, "
-                f"got {content!r}."
-            ) from None
-        for feature, value, skipped in steps:
-            if skipped:
-                case.skip(feature)
+                f"got {content!r}; pass on what to_dict() gave."
+            )
+        given = content.get("given", 0)
+        if type(given) is not int or not 0 <= given <= len(steps):
+            raise InputError(
+                "'given' of a stored case must say how many of its steps were known at the start, "
+                f"0 to {len(steps)}, got {given!r}; pass on what to_dict() gave."
+            )
+        case = cls(model, {})
+        for step in steps:
+            if step.get("skipped", False):
+                case.skip(step["feature"])
             else:
-                case.observe(feature, value)
-        case._given = min(content.get("given", 0), len(case._steps))
+                case.observe(step["feature"], step.get("value"))
+        case._given = given
         return case
 
     def _fresh(self, feature: str | int) -> int:
@@ -230,6 +233,12 @@ class Case:
             name = self._space.names[index]
             raise InputError(f"Feature {name!r} is already known or skipped; undo() first.")
         return index
+
+
+def _is_step(step: Any) -> bool:
+    """Whether it names a feature, with its result or as skipped."""
+    skipped = step.get("skipped", False) if isinstance(step, Mapping) else None
+    return isinstance(skipped, bool) and "feature" in step
 
 
 def _by_feature(known: Mapping[Any, Any], space: FeatureSpace) -> dict[Any, Any]:
@@ -256,4 +265,6 @@ def _plain(value: Any) -> Any:
         return None
     if isinstance(value, Decimal):
         return float(value)
-    return value.item() if isinstance(value, np.generic) else value
+    value = value.item() if isinstance(value, np.generic) else value
+    # Infinity may be a category's name, and JSON has no number for it.
+    return str(value) if isinstance(value, float) and np.isinf(value) else value
