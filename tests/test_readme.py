@@ -6,8 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+import typer
 
+from commands import walk
 from hyperdfs.cli.app import app
+from hyperdfs.methods import METHODS, method_names
 
 README = Path(__file__).parent.parent / "README.md"
 
@@ -30,3 +33,28 @@ def test_commands_exist() -> None:
     shown = set(re.findall(r"hyperdfs ([a-z]+)", "\n".join(blocks("console"))))
     assert shown <= known | {"demo"}
     assert {"train", "ask", "evaluate"} <= shown
+
+
+def test_methods_are_counted() -> None:
+    text = " ".join(README.read_text("utf-8").split())
+    assert f"any of {len(method_names())} methods" in text
+    families = [METHODS[name].family for name in method_names()]
+    assert families.count("multi-model") == 4
+    assert "four that combine several models" in text
+    assert families.count("single model") == 8
+    assert "eight of the literature" in text
+
+
+def test_what_fills_missing_cells_in_is_named() -> None:
+    """Presets of these names, and the oracle, are all that use the paper's preprocessing."""
+    for name in method_names():
+        method = METHODS[name]
+        for preset in method.presets:
+            fills = method.configure(preset).preprocessing == "paper"
+            assert fills == (preset in ("paper", "authors") or name == "oracle")
+
+
+def test_every_command_but_the_demonstration_prints_json() -> None:
+    for name, command in walk(typer.main.get_command(app)):
+        options = [option for parameter in command.params for option in parameter.opts]
+        assert ("--json" in options) == (name != "demo"), name

@@ -59,7 +59,8 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
 
     A missing cell (NaN, None, pd.NA) is a feature that is not known. In training it cannot be
     bought. In `acquire` a purchase whose result is missing is paid for and teaches nothing.
-    Only ``preset="paper"`` fills missing cells in before both, as the paper does.
+    The presets "paper" and "authors" and the method "oracle" fill missing cells in before both, as
+    the paper does.
     """
 
     def __init__(

@@ -12,8 +12,6 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import typer
-from rich.text import Text
 
 from bench_cells import InlineEngine, same_cells
 from hyperdfs.bench.cells import cell_paths, read_records
@@ -21,7 +19,6 @@ from hyperdfs.bench.choices import choose
 from hyperdfs.bench.plan import cells, read_plan
 from hyperdfs.bench.runner import run
 from hyperdfs.cli.app import main
-from hyperdfs.cli.bench import bench
 
 COMMAND = [sys.executable, "-c", "import sys; from hyperdfs.cli.app import main; sys.exit(main())"]
 PLAN = """
@@ -127,6 +124,12 @@ def test_failures_are_told_kept_and_retried(
     assert "3 to run" in capsys.readouterr().out
     assert [path.stat().st_mtime_ns for path in cell_paths(store)] != before
 
+    assert main([*args, "--json"]) == 1
+    content = json.loads(capsys.readouterr().out)
+    assert [content[name] for name in ("done", "failed", "stored")] == [0, 3, 3]
+    assert [failure["key"]["fold"] for failure in content["failures"]] == [0, 1, 2]
+    assert content["failures"][0]["reason"].startswith("ValueError: n_splits=3")
+
 
 def test_a_card_runs_is_shown_and_is_slimmed(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], table_csv: Path
@@ -152,6 +155,27 @@ def test_a_card_runs_is_shown_and_is_slimmed(
     assert "2 cells copied" in capsys.readouterr().out
     assert main(["bench", "table", "--out", str(thin), "--format", "csv"]) == 0
     assert "clinic,tiny," in capsys.readouterr().out
+
+    # The same for programs: nothing but JSON on standard output.
+    assert main(["bench", "run", *args, "--out", str(store), "--json"]) == 0
+    told, progress = capsys.readouterr()
+    outcome = {"out": str(store), "done": 2, "failed": 0, "stored": 2, "failures": []}
+    assert json.loads(told) == outcome
+    assert "2 stored" in progress.replace("\n", " ")
+    assert main(["bench", "slim", "--out", str(store), "--to", str(thin), "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert (content["to"], content["copied"]) == (str(thin), 0)
+    assert content["bytes"] > 0
+    assert main(["bench", "table", "--out", str(thin), "--json"]) == 0
+    [row] = json.loads(capsys.readouterr().out)
+    assert (row["dataset"], row["method"], row["n_folds"]) == ("clinic", "tiny", 2)
+    assert 0 < row["mean"] <= 100
+    assert row["paper_mean"] is None
+    page = tmp_path / "page.html"
+    assert main(["bench", "report", "--out", str(thin), "--to", str(page), "--json"]) == 0
+    content = json.loads(capsys.readouterr().out)
+    assert content == {"page": str(page), "datasets": ["clinic"], "methods": ["tiny"]}
+    assert page.is_file()
 
     # The same label with another setting does not get into the same store.
     (tmp_path / "plan.toml").write_text(PLAN.replace("stage1_epochs = 3", "stage1_epochs = 4"))
@@ -183,17 +207,6 @@ def test_a_table_that_has_changed_is_refused_before_anything_runs(
     assert {p: p.read_bytes() for p in (tmp_path / "s").rglob("*") if p.is_file()} == kept
 
 
-def test_help_swallows_nothing():
-    """Square brackets around a word are markup to rich, and vanish."""
-    found = [
-        parameter.help
-        for command in typer.main.get_command(bench).commands.values()
-        for parameter in command.params
-    ]
-    assert any(text.startswith("Cells at a time") for text in found)
-    assert [Text.from_markup(text).plain for text in found] == found
-
-
 @pytest.mark.parametrize(
     ("args", "message"),
     [
@@ -206,6 +219,7 @@ def test_help_swallows_nothing():
         (["run", "--out", "x", "--plan", "none.toml"], "There is no plan none.toml"),
         (["status", "--out", "none"], "There is no folder none"),
         (["status", "--out", ".", "--watch", "--json"], "choose one"),
+        (["table", "--out", ".", "--json", "--format", "csv"], "got --format csv; choose one"),
         (["slim", "--out", "none", "--to", "x"], "There are no cells in none"),
     ],
 )

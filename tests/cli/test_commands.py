@@ -10,9 +10,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+import typer
+from rich.text import Text
 
 import hyperdfs
-from hyperdfs.cli.app import main
+from commands import walk
+from hyperdfs.cli.app import app, main
+from hyperdfs.methods import METHODS
 
 RUN = [sys.executable, "-m", "hyperdfs"]
 PRICES = "feature,price\nage,1\nsex,1\nmarker,5\npressure,3\nsmoker,1\ntown,1\n"
@@ -135,6 +139,24 @@ def test_version_and_help(capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("demo", "train", "ask", "evaluate", "methods", "datasets", "bench", *bench):
         assert main([*command.split(), "--help"]) == 0
         assert "Usage: hyperdfs" in capsys.readouterr().out
+
+
+def test_help_swallows_nothing() -> None:
+    """Square brackets around a word are markup to rich, and vanish."""
+    found = [
+        text
+        for _, command in walk(typer.main.get_command(app))
+        for text in (command.help, *(parameter.help for parameter in command.params))
+    ]
+    assert any(text.startswith("Cells at a time") for text in found)
+    assert [Text.from_markup(text).plain for text in found] == found
+
+
+def test_the_help_names_every_preset(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["train", "--help"]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    for preset in {preset for method in METHODS.values() for preset in method.presets}:
+        assert preset in text
 
 
 def test_no_command_shows_the_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ def ask(
         list[str] | None, typer.Option(help="A value known at the start, age=54; repeatable.")
     ] = None,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="Most purchases [default: those of the training].")
+        int | None, typer.Option(min=1, help="Most purchases; by default those of the training.")
     ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print prediction and recommendations, ask nothing.")

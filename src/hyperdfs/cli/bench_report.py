@@ -15,12 +15,13 @@ def report(
     to: Annotated[Path, typer.Option(help="HTML page to write.")] = Path("benchmark.html"),
     datasets: Datasets = None,
     methods: Methods = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
     """Write a page with tables, curves, tests and purchases; it needs no network."""
     from hyperdfs.bench.table import select
     from hyperdfs.cli.bench_table import filters, stored_records
     from hyperdfs.cli.options import need_place
-    from hyperdfs.cli.screen import stderr, stdout
+    from hyperdfs.cli.screen import print_json, stderr, stdout
     from hyperdfs.errors import InputError
 
     need_place("--to", to)
@@ -44,6 +45,11 @@ def report(
             progress=lambda name: status.update(f"Reading {name} …"),
         )
         write_whole(render(content), to)
+    if as_json:
+        names = {"datasets": [view.name for view in content.datasets]}
+        names["methods"] = [method.label for method in content.methods]
+        print_json({"page": str(to), **names})
+        return
     n_sets, n_methods = len(content.datasets), len(content.methods)
     stdout().print(
         f"{n_sets} data set{'s' * (n_sets != 1)}, {n_methods} method{'s' * (n_methods != 1)}: {to}",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from hyperdfs.bench.cells import CellRecord
     from hyperdfs.bench.runner import Agenda
 
 SOME_FAILED = 1
@@ -61,6 +62,9 @@ def run(
     retry_failed: Annotated[
         bool, typer.Option("--retry-failed", help="Run cells that failed once more.")
     ] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the outcome as JSON, the progress on stderr.")
+    ] = False,
 ) -> None:
     """Run every method on every fold of every data set that is not in the folder yet.
 
@@ -75,7 +79,7 @@ def run(
     from hyperdfs.bench.plan import cells, left_out, read_plan
     from hyperdfs.cli.bench_screen import Screen
     from hyperdfs.cli.options import names
-    from hyperdfs.cli.screen import stdout
+    from hyperdfs.cli.screen import print_json, stderr, stdout
     from hyperdfs.errors import listing
 
     wanted = read_plan(
@@ -86,7 +90,7 @@ def run(
         seeds=seeds,
         profile=profile and profile.value,
     )
-    console = stdout()
+    console = stderr() if as_json else stdout()
     wanted.rows_of()  # a wrong method is told before a data set is read
     chosen, absent = choose(wanted.datasets)
     for name, why in absent.items():
@@ -106,11 +110,25 @@ def run(
             screen.show(record)
             if record.status == "failed":
                 broken.append(record)
+    if as_json:
+        print_json(_outcome(out, agenda, broken))
+        raise typer.Exit(SOME_FAILED if broken else 0)
     console.print(f"\n{agenda.total - len(broken):,} cells done, {len(broken):,} failed.")
     if broken:
         console.print(f"`hyperdfs bench status --out {out}` tells why.", markup=False)
         raise typer.Exit(SOME_FAILED)
     console.print(f"Next: hyperdfs bench table --out {out}", markup=False)
+
+
+def _outcome(out: Path, agenda: Agenda, broken: list[CellRecord]) -> dict[str, Any]:
+    """The cells of the plan; `stored` of them were in the folder before, done or failed."""
+    return {
+        "out": str(out),
+        "done": agenda.total - len(broken),
+        "failed": len(broken),
+        "stored": len(agenda.done) + len(agenda.failed),
+        "failures": [{"key": r.key.model_dump(), "reason": r.reason()} for r in broken],
+    }
 
 
 def _opening(out: Path, agenda: Agenda) -> str:

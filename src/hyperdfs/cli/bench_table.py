@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -49,6 +49,9 @@ def table(
         str | None,
         typer.Option(help="Only methods of ours, literature, multi, controls, other."),
     ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the rows of --format csv as JSON.")
+    ] = False,
 ) -> None:
     """Print the score of every method on every data set, with means, ranks and the paper's numbers.
 
@@ -60,8 +63,11 @@ def table(
     from hyperdfs.bench.table_groups import GROUPS
     from hyperdfs.bench.table_text import to_csv, to_latex, to_markdown
     from hyperdfs.cli.options import names
+    from hyperdfs.cli.screen import print_json
     from hyperdfs.errors import InputError
 
+    if as_json and format is not Format.rich:
+        raise InputError(f"--json is a format of its own, got --format {format}; choose one.")
     records = stored_records(out)
     wanted_groups = names(group)
     known = [g.name for g in GROUPS]
@@ -76,7 +82,9 @@ def table(
     )
     if not results.scores:
         raise InputError(_nothing(records, metric, out))
-    if format is Format.csv:
+    if as_json:
+        print_json(csv_rows(to_csv(results)))
+    elif format is Format.csv:
         typer.echo(to_csv(results), nl=False)
     elif format is Format.markdown:
         typer.echo(to_markdown(grids(results), legend(results)), nl=False)
@@ -84,6 +92,30 @@ def table(
         typer.echo(to_latex(grids(results), legend(results)), nl=False)
     else:
         _show(results)
+
+
+def csv_rows(text: str) -> list[dict[str, Any]]:
+    """The lines of a CSV table with numbers as numbers, yes and no as booleans, blanks as None.
+
+    >>> csv_rows("dataset,mean,comparable,note\\n130,71.5,yes,")
+    [{'dataset': '130', 'mean': 71.5, 'comparable': True, 'note': None}]
+    """
+    import csv
+
+    return [
+        {name: _value(name, cell) for name, cell in row.items()}
+        for row in csv.DictReader(text.splitlines())
+    ]
+
+
+def _value(column: str, cell: str) -> Any:
+    if not cell:
+        return None
+    if column in ("dataset", "method", "note"):
+        return cell
+    if column == "comparable":
+        return cell == "yes"
+    return int(cell) if cell.isdigit() else float(cell)
 
 
 def stored_records(out: Path) -> list[CellRecord]:

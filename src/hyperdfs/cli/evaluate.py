@@ -19,7 +19,7 @@ def evaluate(
     table: Annotated[Path, typer.Argument(help="Rows with labels: .csv, .tsv or .parquet.")],
     target: Annotated[
         str | None,
-        typer.Option(help="Column of labels [default: that of the training]."),
+        typer.Option(help="Column of labels; by default that of the training."),
     ] = None,
     budgets: Annotated[str, typer.Option(help="Numbers of purchases: 2-10 or 1,3,5.")] = "2-10",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the random order.")] = 0,

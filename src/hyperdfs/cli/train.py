@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from hyperdfs.cli.scoring import Scores
     from hyperdfs.estimator import DFSClassifier
 
+PRESET = "default, or the published values: paper for Hyper-DFS, authors for other methods."
+
 
 def train(
     table: Annotated[Path, typer.Argument(help="Training rows: .csv, .tsv or .parquet.")],
@@ -24,7 +26,7 @@ def train(
     method: Annotated[str, typer.Option(help="See `hyperdfs methods`.")] = "hyperdfs",
     members: Annotated[int, typer.Option(min=1, help="5 makes Hyper-DFS a HyperEns.")] = 1,
     budget: Annotated[int, typer.Option(min=1, help="Most purchases to train for.")] = 10,
-    preset: Annotated[str, typer.Option(help="default or paper.")] = "default",
+    preset: Annotated[str, typer.Option(help=PRESET)] = "default",
     costs: Annotated[
         Path | None, typer.Option(help="Prices by feature: .csv, .json or .toml.")
     ] = None,
