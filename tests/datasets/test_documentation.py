@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,18 @@ def test_every_data_set_is_described(name: str) -> None:
             assert all(file.name in row for file in files)
     # What is downloaded is set in bold.
     assert any(all(file.url for file in files) for files in info.files) == ("**" in row)
+
+
+def test_what_has_no_checksum_is_told() -> None:
+    text = " ".join(TEXT.split())
+    start = text.index("Two have no published checksum: verified by its counts")
+    told = set(re.findall(r"`(\w+)`", text[start : text.index(". The same goes", start)]))
+    unknown = {
+        info.name
+        for info in map(dataset_info, dataset_names())
+        if not info.content and any(f.url and not f.checksum for files in info.files for f in files)
+    }
+    assert told == unknown
 
 
 def test_every_key_of_a_card_is_shown() -> None:

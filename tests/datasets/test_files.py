@@ -97,7 +97,7 @@ def test_download_once(archive: bool, places: tuple[Path, Path], server: str) ->
     assert obtain_files("rows", gone) == paths
 
 
-@pytest.mark.parametrize("fault", ["absent", "unreachable", "changed", "not in the zip"])
+@pytest.mark.parametrize("fault", ["absent", "unreachable", "not in the zip"])
 def test_a_failed_download_leaves_nothing(
     fault: str, places: tuple[Path, Path], server: str
 ) -> None:
@@ -105,13 +105,45 @@ def test_a_failed_download_leaves_nothing(
     file = {
         "absent": DataFile("rows.csv", url=f"{server}/nothing.csv"),
         "unreachable": DataFile("rows.csv", url="http://127.0.0.1:9/rows.csv"),
-        "changed": DataFile("rows.csv", "0" * 64, f"{server}/rows.csv"),
         "not in the zip": DataFile("row.csv", None, f"{server}/rows.zip", archive=True),
     }[fault]
     with pytest.raises(DataNotFoundError, match=r"cannot be downloaded .*put rows?.csv into") as e:
         obtain_files("rows", ((file,),))
     assert "\n" not in str(e.value)
     assert list(cache.iterdir()) == []
+
+
+@pytest.mark.parametrize("archive", [False, True])
+@pytest.mark.parametrize("algorithm", ["", "md5:", "sha256:"])
+def test_a_download_must_have_its_checksum(
+    algorithm: str, archive: bool, places: tuple[Path, Path], server: str
+) -> None:
+    _, cache = places
+    url = f"{server}/rows.zip" if archive else f"{server}/rows.csv"
+    right = algorithm + hashlib.new(algorithm[:-1] or "sha256", ROWS).hexdigest()
+    wrong = algorithm + "0" * (len(right) - len(algorithm))
+    with pytest.raises(DataNotFoundError) as error:
+        obtain_files("rows", ((DataFile("rows.csv", wrong, url, archive),),))
+    start = f"rows.csv of data set 'rows' must have the checksum {wrong}, but what came from {url}"
+    assert str(error.value).startswith(f"{start} has {right}; try again, or put rows.csv into ")
+    assert "\n" not in str(error.value)
+    assert list(cache.iterdir()) == []
+    [path] = obtain_files("rows", ((DataFile("rows.csv", right, url, archive),),))
+    assert path.read_bytes() == ROWS
+
+
+@pytest.mark.parametrize("name", dataset_names())
+def test_what_is_downloaded_has_a_checksum_or_says_that_it_has_none(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    info = dataset_info(name)
+    bare = [file for files in info.files for file in files if not file.checksum]
+    unknown = bool(bare) and not info.content
+    assert main(["datasets", name]) == 0
+    text = capsys.readouterr().out
+    assert ("no published checksum: verified by its counts" in text) == unknown
+    downloaded = any(file.url for file in bare) and not info.content
+    assert downloaded == (name in ("miniboone", "nhanes_diabetes"))
 
 
 def test_without_a_public_home(places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch) -> None:

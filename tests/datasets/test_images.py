@@ -170,6 +170,17 @@ def test_pcam_files(zipped: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert len(np.concatenate(rows)) == 6
 
 
+def test_a_sample_of_other_files_than_pcams_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its size alone would not tell, since any large file has so many rows."""
+    monkeypatch.setenv("HYPERDFS_DATA", str(tmp_path))
+    images, labels = np.zeros((60_000, 1), np.uint8), np.arange(60_000, dtype=np.uint8) % 2
+    write_pcam(tmp_path, images, labels, zipped=False)
+    with pytest.raises(InputError, match=r"\(20000, 20000, 20000\) images where \(262144, 32768"):
+        load_dataset("pcam")
+
+
 def test_images_of_another_size_are_refused() -> None:
     with pytest.raises(InputError, match=r"shape \(32, 32\) where \(28, 28\) is known"):
         PatchGrid(7, 7, 4).cut(np.zeros((1, 32, 32)))

@@ -142,8 +142,9 @@ def _facts(content: dict[str, Any]) -> Iterable[tuple[str, list[str]]]:
     yield "licence", [content["licence"]]
     yield "source", [content["source"]]
     yield "notes", [f"- {note}" for note in content.get("notes", [])]
-    yield "files", list(_file_lines(content.get("files", [])))
-    if content.get("content_sha256"):
+    hashed = bool(content.get("content_sha256"))
+    yield "files", list(_file_lines(content.get("files", []), hashed))
+    if hashed:
         yield "content", [f"sha256 {content['content_sha256']} of all values and labels"]
     if content.get("published_costs"):
         yield "prices", list(_price_lines(content["published_costs"]))
@@ -158,14 +159,17 @@ def _pairs(mapping: dict[str, Any]) -> list[str]:
     ]
 
 
-def _file_lines(alternatives: list[list[dict[str, Any]]]) -> Iterable[str]:
+def _file_lines(alternatives: list[list[dict[str, Any]]], hashed: bool) -> Iterable[str]:
     for i, together in enumerate(alternatives):
         for file in together:
             where = f"at {file['path']}" if file["path"] else "not at hand"
             home = f", download {file['url']}" if file["url"] and not file["path"] else ""
             yield f"{file['name']}: {where}{home}"
-            if file["sha256"]:
-                yield f"  sha256 {file['sha256']}"
+            if file["checksum"]:
+                algorithm, _, digits = file["checksum"].rpartition(":")
+                yield f"  {algorithm or 'sha256'} {digits}"
+            elif not hashed:
+                yield "  no published checksum: verified by its counts"
         if i + 1 < len(alternatives):
             yield "or"
 

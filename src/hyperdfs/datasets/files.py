@@ -20,12 +20,13 @@ FOLDER = "HYPERDFS_DATA"
 class DataFile:
     """A file (or a folder) that a data set is read from.
 
-    ``sha256`` is that of the file itself, where one is known. ``url`` is its public home; with
-    ``archive`` that is a zip file, and this file is inside it.
+    ``checksum`` is that of the file itself, where one is known: a SHA-256, or "md5:" and an MD5.
+    A download must have it. ``url`` is its public home; with ``archive`` that is a zip file, and
+    this file is inside it.
     """
 
     name: str
-    sha256: str | None = None
+    checksum: str | None = None
     url: str = ""
     archive: bool = False
 
@@ -92,6 +93,11 @@ def _download_or_explain(
 ) -> Path:
     try:
         return _download(file, folder)
+    except _WrongContentError as error:
+        raise DataNotFoundError(
+            f"{file.name} of data set {dataset!r} must have the checksum {file.checksum}, but what "
+            f"came from {file.url} has {error}; try again, or {_where_to_put(alternatives)}"
+        ) from None
     except Exception as error:  # requests, urllib3 and pooch each have error trees of their own
         raise DataNotFoundError(
             f"data set {dataset!r} cannot be downloaded from {file.url} "
@@ -132,16 +138,32 @@ def _download(file: DataFile, folder: Path) -> Path:
         member = pooch.Unzip() if file.archive else None
         got = pooch.retrieve(
             file.url,
-            known_hash=None if file.archive or not file.sha256 else f"sha256:{file.sha256}",
+            known_hash=None,  # for a zip it would be that of the archive
             path=scratch,
             processor=member,
             downloader=pooch.HTTPDownloader(progressbar=bar),
         )
         if file.archive:
             got = next(each for each in got if Path(each).name == file.name)
+        _check(file, got)
         with replacing(path) as temporary:
             shutil.move(got, temporary)
     return path
+
+
+class _WrongContentError(Exception):
+    """A file was downloaded whose checksum is this, and not the known one."""
+
+
+def _check(file: DataFile, path: str) -> None:
+    import pooch
+
+    if file.checksum is None:
+        return
+    algorithm, colon, known = file.checksum.rpartition(":")
+    found = pooch.file_hash(path, alg=algorithm or "sha256")
+    if found != known:
+        raise _WrongContentError(algorithm + colon + found)
 
 
 class _Bar:

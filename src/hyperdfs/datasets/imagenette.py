@@ -137,7 +137,8 @@ _FILES: Alternatives = (
     (
         DataFile(
             "imagenette2-160.tgz",
-            url="https://s3.amazonaws.com/fast-ai-imageclas/imagenette2-160.tgz",
+            "md5:e793b78cc4c9e9a4ccc0c1155377a412",
+            "https://s3.amazonaws.com/fast-ai-imageclas/imagenette2-160.tgz",
         ),
         _WEIGHTS,
     ),

@@ -22,6 +22,7 @@ MNIST_GRID = PatchGrid(rows=7, columns=7, side=4)
 SVHN_GRID = PatchGrid(rows=8, columns=8, side=4, channels=3)
 PCAM_GRID = PatchGrid(rows=8, columns=8, side=12)
 PCAM_ROWS = 50_000
+PCAM_PARTS = (2**18, 2**15, 2**15)  # images of training, validation and test
 
 
 def _pooled(
@@ -70,10 +71,13 @@ def read_svhn(paths: tuple[Path, ...]) -> RawData:
     return _pooled(SVHN_GRID, images, labels, DIGITS)
 
 
-def read_pcam(paths: tuple[Path, ...], n_rows: int = PCAM_ROWS) -> RawData:
+def read_pcam(
+    paths: tuple[Path, ...], n_rows: int = PCAM_ROWS, parts: tuple[int, ...] | None = None
+) -> RawData:
     """Three pairs of HDF5 files; a stratified sample of their rows, in grey.
 
-    Grey is the mean of red, green and blue. The sample is always the same.
+    Grey is the mean of red, green and blue. The sample is always the same. ``parts`` are the
+    numbers of images that the files must hold: the sample has its size whatever they are.
     """
     h5py = _need_h5py()
     paths = tuple(_unzipped(path) for path in paths)
@@ -81,6 +85,9 @@ def read_pcam(paths: tuple[Path, ...], n_rows: int = PCAM_ROWS) -> RawData:
     for path in paths[1::2]:
         with h5py.File(path) as file:
             labels.append(file["y"][:].ravel().astype(np.int64))
+    found = tuple(map(len, labels))
+    if parts not in (None, found):
+        raise InputError(f"its parts have {found} images where {parts} are known")
     chosen = stratified_rows(np.concatenate(labels), n_rows)
     starts = np.cumsum([0, *map(len, labels)])
     sums = np.concatenate(
@@ -141,15 +148,24 @@ _FASHION_CLASSES = (
     *("Sandal", "Shirt", "Sneaker", "Bag", "Ankle boot"),
 )
 _POOLED = "Training and test part are pooled for cross-validation; the first rows are the former."
-_PCAM_PARTS = [
-    f"camelyonpatch_level_2_split_{part}_{array}.h5"
-    for part in ("train", "valid", "test")
-    for array in "xy"
-]
+# The names are those of the files behind them: in the publisher's README the checksums of valid
+# and test are exchanged.
+_PCAM_MD5 = {
+    "train_x": "1571f514728f59376b705fc836ff4b63",
+    "train_y": "35c2d7259d906cfc8143347bb8e05be7",
+    "valid_x": "d5b63470df7cfa627aeec8b9dc0c066e",
+    "valid_y": "2b85f58b927af9964a4c15b8f7e8f179",
+    "test_x": "d8c2d60d490dbd479f8199bdfa0cf6ec",
+    "test_y": "60a7035772fbdb7f34eb86d4420cf66a",
+}
+_PCAM_NAMES = {f"camelyonpatch_level_2_split_{part}.h5": md5 for part, md5 in _PCAM_MD5.items()}
 _PCAM_HOME = "https://zenodo.org/records/2546921/files"
 _PCAM_FILES: Alternatives = (
-    tuple(DataFile(name) for name in _PCAM_PARTS),
-    tuple(DataFile(f"{name}.gz", url=f"{_PCAM_HOME}/{name}.gz") for name in _PCAM_PARTS),
+    tuple(DataFile(name) for name in _PCAM_NAMES),
+    tuple(
+        DataFile(f"{name}.gz", f"md5:{md5}", f"{_PCAM_HOME}/{name}.gz")
+        for name, md5 in _PCAM_NAMES.items()
+    ),
 )
 
 MNIST = file_entry(
@@ -216,8 +232,11 @@ SVHN = file_entry(
     source="http://ufldl.stanford.edu/housenumbers",
     files=(
         tuple(
-            DataFile(name, url=f"http://ufldl.stanford.edu/housenumbers/{name}")
-            for name in ("train_32x32.mat", "test_32x32.mat")
+            DataFile(name, f"md5:{md5}", f"http://ufldl.stanford.edu/housenumbers/{name}")
+            for name, md5 in (
+                ("train_32x32.mat", "e26dedcc434d2e4c54c9b2d4a06d8373"),
+                ("test_32x32.mat", "eb5a983be6a315427106f1b164d9cef3"),
+            )
         ),
     ),
     target="digit",
@@ -225,7 +244,7 @@ SVHN = file_entry(
 )
 
 PCAM = file_entry(
-    read_pcam,
+    lambda paths: read_pcam(paths, parts=PCAM_PARTS),
     name="pcam",
     kind="images",
     description="PatchCamelyon: tumour in tissue, 64 grey patches of 12×12 pixels",
