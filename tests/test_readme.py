@@ -52,6 +52,9 @@ def test_what_fills_missing_cells_in_is_named() -> None:
         for preset in method.presets:
             fills = method.configure(preset).preprocessing == "paper"
             assert fills == (preset in ("paper", "authors") or name == "oracle")
+    text = " ".join(README.read_text("utf-8").split())
+    told = text[text.index("never filled in") :].partition(".")[0]
+    assert all(word in told for word in ('preset="paper"', 'preset="authors"', "`oracle`"))
 
 
 def test_every_command_but_the_demonstration_prints_json() -> None:
