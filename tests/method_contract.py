@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -11,6 +11,8 @@ import pytest
 import torch
 
 from hyperdfs import DFSClassifier, load
+from hyperdfs.datasets import load_dataset
+from hyperdfs.datasets.patches import PatchGrid
 from hyperdfs.features import FeatureSpace
 from hyperdfs.fitting import fit_state
 from hyperdfs.methods import get_method
@@ -39,11 +41,57 @@ def check_gate(clf: DFSClassifier) -> None:
     assert (bought.proba[:, 2].argmax(1) == y).mean() > 0.95
 
 
+def check_branches(
+    clf: DFSClassifier, dataset: str, below: set[int], above: set[int], *, by: int
+) -> None:
+    """A classifier of one of syn4 to syn6 buys the gate x11 and then what its sign points to.
+
+    below, above : what matters where x11 is negative, and where it is not.
+    by : the purchase up to which the gate must be there.
+    """
+    X = load_dataset(dataset, n_samples=500, seed=100).X
+    order = clf.acquire(X).order
+    is_gate = order == 10
+    assert is_gate[:, :by].any(1).mean() > 0.95
+    later = np.cumsum(is_gate, 1).astype(bool) & ~is_gate
+    negative = X.iloc[:, 10].to_numpy() < 0
+
+    def share(rows: np.ndarray, features: set[int]) -> float:
+        """Of the purchases after the gate."""
+        return float(np.isin(order, list(features))[rows][later[rows]].mean())
+
+    for rows, own, other in ((negative, below, above), (~negative, above, below)):
+        assert share(rows, own) > 0.5
+        assert share(rows, own) > share(rows, other) + 0.3
+        assert share(rows, own) > share(~rows, own) + 0.3
+
+
+GRID = PatchGrid(rows=3, columns=3, side=2)
+
+
+def pictures(n: int = 40, seed: int = 0) -> tuple[pd.DataFrame, np.ndarray]:
+    """Nine patches of four pixels; the label is whether the one in the middle is bright."""
+    images = np.random.default_rng(seed).integers(0, 256, (n, 6, 6))
+    return GRID.table(images), (images[:, 2:4, 2:4].mean((1, 2)) > 127).astype(int)
+
+
+def twins(n: int = 200, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Four coins; the third copies the second, which is the label nine times out of ten."""
+    rng = np.random.default_rng(seed)
+    X = rng.choice([-1.0, 1.0], (n, 4))
+    X[:, 2] = X[:, 1]
+    return X, np.where(rng.random(n) < 0.9, X[:, 1], -X[:, 1]) > 0
+
+
 class MethodContract:
-    """Set `method` and a `tiny` configuration; the tests of the derived class come with these."""
+    """Set `method` and a `tiny` configuration; the tests of the derived class come with these.
+
+    able : changes to the default preset for a fit that has to learn something.
+    """
 
     method: str
     tiny: dict[str, Any]
+    able: ClassVar[dict[str, Any]] = {}
 
     @classmethod
     def fit(cls, costs: Any) -> DFSClassifier:
@@ -151,3 +199,30 @@ class MethodContract:
         free, priced = (self.fit(costs).acquire(table, budget=4) for costs in (None, 2.5))
         np.testing.assert_array_equal(free.order, priced.order)
         np.testing.assert_array_equal(free.proba, priced.proba)
+
+    def test_image_patches(self, tmp_path: Path) -> None:
+        X, y = pictures()
+        clf = DFSClassifier(
+            method=self.method, config=self.tiny, max_budget=3, groups=GRID.features()
+        )
+        bought = clf.fit(X, y).acquire(X, budget=3)
+        assert clf.features_.kind == "pixels"
+        assert all(len(set(row)) == 3 for row in bought.order.tolist())
+        clf.save(tmp_path / "model.hdfs")
+        loaded = load(tmp_path / "model.hdfs")
+        again = loaded.acquire(X, budget=3)
+        np.testing.assert_array_equal(again.order, bought.order)
+        np.testing.assert_array_equal(again.proba, bought.proba)
+        asked = loaded.predict_proba(only(X, bought.masks(3), clf.features_))
+        np.testing.assert_allclose(asked, bought.proba[:, 3], atol=1e-5)
+
+    def test_a_dear_twin_waits(self) -> None:
+        """Whichever of the two it is: a method without an eye for prices fails once."""
+        X, y = twins()
+        for dear, cheap in ((1, 2), (2, 1)):
+            costs = np.ones(4)
+            costs[dear] = 10.0
+            config = {"n_bins": 0, **self.able}
+            clf = DFSClassifier(method=self.method, config=config, max_budget=2, costs=costs)
+            first = clf.fit(X, y).acquire(twins(100, seed=1)[0], budget=2).order[:, 0]
+            assert (first == cheap).mean() > max(0.5, (first == dear).mean())

@@ -7,11 +7,12 @@ import pytest
 import torch
 
 from hyperdfs import DFSClassifier
+from hyperdfs.datasets import load_dataset
 from hyperdfs.masks import ColumnMap, MaskSampler
 from hyperdfs.nn.mlp import MaskedNet
 from hyperdfs.training.data import Rows, make_rows
 from hyperdfs.training.gdfs import Greedy
-from method_contract import MethodContract, check_gate, gate
+from method_contract import MethodContract, check_branches, check_gate, gate
 
 TINY = {"hidden": (8,), "predictor_epochs": 2, "round_epochs": 1, "rounds": 2}
 
@@ -31,6 +32,22 @@ def test_it_finds_the_gate_and_buys_what_it_points_to() -> None:
         "n_bins": 0,
     }
     check_gate(DFSClassifier(method="gdfs", max_budget=2, config=config).fit(*gate()))
+
+
+def test_it_finds_the_gate_of_syn6_and_branches() -> None:
+    """Below 0 the label depends on x3 to x6, above on x7 to x10."""
+    data = load_dataset("syn6", n_samples=3000, seed=0)
+    config = {
+        "hidden": (64,),
+        "dropout": 0.0,
+        "predictor_epochs": 40,
+        "round_epochs": 10,
+        "rounds": 3,
+        "lr": 3e-3,
+        "n_bins": 0,
+    }
+    clf = DFSClassifier(method="gdfs", max_budget=4, config=config).fit(data.X, data.y)
+    check_branches(clf, "syn6", below={2, 3, 4, 5}, above={6, 7, 8, 9}, by=2)
 
 
 def some_rows(n: int = 30, *, missing: float = 0.0) -> Rows:

@@ -6,13 +6,14 @@ import numpy as np
 import torch
 
 from hyperdfs import DFSClassifier
+from hyperdfs.datasets import load_dataset
 from hyperdfs.masks import ColumnMap, MaskSampler, rate_uniform
 from hyperdfs.methods import get_method
 from hyperdfs.nn.mlp import MaskedNet
 from hyperdfs.training.data import Rows, make_rows
 from hyperdfs.training.histories import greedy_histories, prior_loss
 from hyperdfs.training.vip import Pursuit
-from method_contract import MethodContract, check_gate, gate
+from method_contract import MethodContract, check_branches, check_gate, gate
 
 TINY = {"hidden": (8,), "random_epochs": 2, "own_epochs": 1}
 
@@ -24,6 +25,14 @@ class TestContract(MethodContract):
 def test_it_finds_the_gate_and_asks_what_it_points_to() -> None:
     config = {"hidden": (32,), "random_epochs": 20, "own_epochs": 2, "n_bins": 0}
     check_gate(DFSClassifier(method="vip", max_budget=2, config=config).fit(*gate()))
+
+
+def test_it_finds_the_gate_of_syn4_and_branches() -> None:
+    """Below 0 the label depends on x1 and x2, above on x3 to x6."""
+    data = load_dataset("syn4", n_samples=4000, seed=0)
+    config = {"hidden": (128, 64), "random_epochs": 80, "n_bins": 0}
+    clf = DFSClassifier(method="vip", max_budget=4, config=config).fit(data.X, data.y)
+    check_branches(clf, "syn4", below={0, 1}, above={2, 3, 4, 5}, by=2)
 
 
 def some_rows(n: int = 30, *, missing: float = 0.0) -> Rows:
