@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 import torch
 
@@ -20,6 +22,7 @@ TINY = {
 
 class TestContract(MethodContract):
     method, tiny = "cardinality", TINY
+    able: ClassVar = {"predictor_epochs": 2, "tuning_epochs": 1, "random_epochs": 40}
 
 
 def make_net(n_features: int) -> CardinalityNet:

@@ -34,10 +34,20 @@ TINY = {
     "interval": 5,
     "max_intervals": 2,
 }
+QUICK = {
+    "hidden": (32, 32),
+    "pretrain_epochs": 10,
+    "parallel": 64,
+    "batch_steps": 256,
+    "interval": 100,
+    "max_intervals": 3,
+    "learning_rate": 2e-3,
+    "price": 0.05,
+}
 
 
 class TestContract(MethodContract):
-    method, tiny = "cwcf", TINY
+    method, tiny, able = "cwcf", TINY, QUICK
 
 
 def cube_rows(observed: np.ndarray | None = None) -> Rows:
@@ -222,8 +232,7 @@ def test_random_masks_are_mostly_small() -> None:
 
 
 def test_it_finds_the_gate() -> None:
-    config = {"hidden": (32, 32), "interval": 100, "max_intervals": 3, "parallel": 64, "n_bins": 0}
-    config |= {"batch_steps": 256, "learning_rate": 2e-3, "price": 0.05, "pretrain_epochs": 10}
+    config = {"n_bins": 0, **QUICK}
     check_gate(DFSClassifier(method="cwcf", max_budget=2, config=config).fit(*gate()))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import torch
 
@@ -22,6 +24,7 @@ TINY = {
 
 class TestContract(MethodContract):
     method, tiny = "ensemble", TINY
+    able: ClassVar = {"predictor_epochs": 2, "tuning_epochs": 1, "random_epochs": 40}
 
 
 def test_the_prediction_is_the_mean_of_five_different_opinions() -> None:

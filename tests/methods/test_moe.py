@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 
 from hyperdfs import DFSClassifier
@@ -21,6 +23,7 @@ TINY = {
 
 class TestContract(MethodContract):
     method, tiny = "moe", TINY
+    able: ClassVar = {"predictor_epochs": 2, "tuning_epochs": 1, "random_epochs": 40}
 
 
 def make_net() -> MixtureNet:

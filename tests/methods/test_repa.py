@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import ClassVar, get_args
 
 import numpy as np
 import pytest
@@ -30,6 +30,7 @@ TINY = {
 
 class TestContract(MethodContract):
     method, tiny = "repa", TINY
+    able: ClassVar = {"subset_epochs": 20, "selector_epochs": 20}
 
 
 def test_it_finds_the_gate_and_buys_what_it_points_to() -> None:

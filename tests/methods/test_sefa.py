@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 import torch
@@ -27,6 +29,7 @@ GROUP = (0, 0, 0, 1, 2, 2)
 
 class TestContract(MethodContract):
     method, tiny = "sefa", TINY
+    able: ClassVar = {"epochs": 20}
 
 
 def make_net(n_classes: int = 3, **kwargs: object) -> SefaNet:
