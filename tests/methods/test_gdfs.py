@@ -47,7 +47,7 @@ def test_it_finds_the_gate_of_syn6_and_branches() -> None:
         "n_bins": 0,
     }
     clf = DFSClassifier(method="gdfs", max_budget=4, config=config).fit(data.X, data.y)
-    check_branches(clf, "syn6", below={2, 3, 4, 5}, above={6, 7, 8, 9}, by=2)
+    check_branches(clf, "syn6", below={2, 3, 4, 5}, above={6, 7, 8, 9}, by=3)
 
 
 def some_rows(n: int = 30, *, missing: float = 0.0) -> Rows:

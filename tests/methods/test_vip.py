@@ -29,7 +29,7 @@ def test_it_finds_the_gate_and_asks_what_it_points_to() -> None:
 
 def test_it_finds_the_gate_of_syn4_and_branches() -> None:
     """Below 0 the label depends on x1 and x2, above on x3 to x6."""
-    data = load_dataset("syn4", n_samples=4000, seed=0)
+    data = load_dataset("syn4", n_samples=8000, seed=0)
     config = {"hidden": (128, 64), "random_epochs": 80, "n_bins": 0}
     clf = DFSClassifier(method="vip", max_budget=4, config=config).fit(data.X, data.y)
     check_branches(clf, "syn4", below={0, 1}, above={2, 3, 4, 5}, by=2)
