@@ -58,7 +58,7 @@ def test_condition_has_unit_length(kind):
 @pytest.mark.parametrize("noise", [0.0, 0.2])
 def test_noise_leaves_the_clean_condition_alone(noise):
     net, mask = make_net(), some_masks(4, 6).unsqueeze(0)
-    clean, code = net.encode(mask, noise=noise, generator=torch.Generator().manual_seed(0))
+    clean, code = net.encode(mask, net.noise(4, noise, torch.Generator().manual_seed(0)))
     plain, plain_code = net.encode(mask)
     torch.testing.assert_close(clean, plain)
     assert torch.equal(code, plain_code) == (noise == 0.0)

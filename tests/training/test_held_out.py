@@ -16,7 +16,7 @@ from hyperdfs.methods import Shape
 from hyperdfs.methods.hyper import build
 from hyperdfs.training.data import make_rows
 from hyperdfs.training.joint_stage import JointStep
-from hyperdfs.training.predictor_stage import random_subsets
+from hyperdfs.training.predictor_stage import Subsets
 from small_tables import TINY, numbers
 
 SINGLES = np.eye(3, dtype=bool)
@@ -58,32 +58,11 @@ def test_stage_2_purchases_that_end_on_a_held_out_subset_count_nothing():
         assert p.grad is None or not p.grad.any()
 
 
-class Spy(torch.nn.Module):
-    """Keeps the masks that a network is trained on."""
-
-    members = 1
-
-    def __init__(self):
-        super().__init__()
-        self.masks = []
-
-    def forward(self, x, mask, **kwargs):
-        self.masks.append(mask.detach().reshape(-1, 3))
-        return type("Out", (), {"logits": torch.zeros(1, mask.shape[1], 2)})
-
-    def grouped(self, x, masks, **kwargs):
-        self.masks.append(masks.detach().reshape(-1, 3))
-        return type("Out", (), {"logits": torch.zeros(*x.shape[:3], 2)})
-
-
 def trained_on(observed):
     generator = torch.Generator().manual_seed(0)
-    sampler, spy = MaskSampler(3, generator, held_out=SINGLES), Spy()
-    for _ in range(10):
-        random_subsets(
-            spy, rows(observed), sampler, masks_per_batch=8, noise=0.0, generator=generator
-        )
-    return sampler.is_held_out(torch.cat(spy.masks))
+    sampler = MaskSampler(3, generator, held_out=SINGLES)
+    drawn = [Subsets.draw(1, rows(observed), sampler, 8).masks for _ in range(10)]
+    return sampler.is_held_out(torch.cat(drawn).flatten(0, 1))
 
 
 def test_stage_1_never_sees_a_held_out_subset():
@@ -93,14 +72,13 @@ def test_stage_1_never_sees_a_held_out_subset():
 def test_stage_1_gives_no_weight_to_what_missing_cells_turn_into_a_held_out_subset():
     """Only feature 0 is ever known, so every sampled subset shrinks to {0} or to nothing."""
     only_first = np.tile([True, False, False], (32, 1))
-    generator = torch.Generator().manual_seed(0)
+    net, generator = joint_step(None).net, torch.Generator().manual_seed(0)
     withheld = np.array([[False, False, False], [True, False, False]])
     losses = {}
     for held_out in (None, withheld):
         sampler = MaskSampler(3, generator, held_out=held_out)
-        loss, _ = random_subsets(
-            Spy(), rows(only_first), sampler, masks_per_batch=8, noise=0.0, generator=generator
-        )
+        subsets = Subsets.draw(1, rows(only_first), sampler, 8)
+        loss, _ = subsets.loss(net, *net.encode(subsets.masks))
         losses[held_out is None] = loss.item()
     assert losses[True] > 0.1
     assert losses[False] == 0.0

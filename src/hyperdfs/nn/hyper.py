@@ -143,44 +143,37 @@ class SubsetNet(nn.Module, ABC):
         layers[0] = (layers[0][0][:, columns], layers[0][1])
         return [[(w[e], b[e, 0]) for w, b in layers] for e in range(self.members)]
 
-    def encode(
-        self, mask: Tensor, *, noise: float = 0.0, generator: torch.Generator | None = None
-    ) -> tuple[Tensor, Tensor]:
+    def noise(self, n: int, size: float, generator: torch.Generator | None) -> Tensor:
+        """What shakes the z of n masks in training, drawn on the CPU; ``(E, n, d')``."""
+        shape = (self.members, n, self.condition_dim)
+        return size * torch.randn(shape, generator=generator) if size else torch.zeros(shape)
+
+    def encode(self, mask: Tensor, noise: Tensor | None = None) -> tuple[Tensor, Tensor]:
         """z̃ and the code. Noise shakes z *before* normalisation and reaches the code only.
 
         The shift of a compressor that sees the mask goes along at the end of the code.
         """
         z: Tensor = self.encoder(mask).expand(self.members, -1, -1)
-        clean = shaken = unit(z)
-        if noise:
-            shaken = unit(z + noise * torch.randn(z.shape, generator=generator).to(z))
-        code = self.code(shaken)
+        clean = unit(z)
+        code = self.code(clean if noise is None else unit(z + noise.to(z)))
         if isinstance(self.compressor, Compressor) and self.compressor.shift_width:
             code = torch.cat([code, self.compressor.shift(mask)], -1)
         return clean, code
 
-    def forward(
-        self,
-        x: Tensor,
-        mask: Tensor,
-        *,
-        noise: float = 0.0,
-        generator: torch.Generator | None = None,
-    ) -> Output:
+    def forward(self, x: Tensor, mask: Tensor, noise: Tensor | None = None) -> Output:
         """One mask per row: ``(E or 1, n, D), (E or 1, n, M) -> (E, n, C)``."""
-        condition, code = self.encode(mask, noise=noise, generator=generator)
+        return self.rows(x, *self.encode(mask, noise))
+
+    def grouped(self, x: Tensor, masks: Tensor, noise: Tensor | None = None) -> Output:
+        """K masks, b rows each: ``(E or 1, K, b, D), (E or 1, K, M) -> (E, K, b, C)``."""
+        return self.groups(x, *self.encode(masks, noise))
+
+    def rows(self, x: Tensor, condition: Tensor, code: Tensor) -> Output:
+        """`forward` of masks that are encoded."""
         return Output(self.classify_rows(x, code), condition, self._parts(code)[0])
 
-    def grouped(
-        self,
-        x: Tensor,
-        masks: Tensor,
-        *,
-        noise: float = 0.0,
-        generator: torch.Generator | None = None,
-    ) -> Output:
-        """K masks, b rows each: ``(E or 1, K, b, D), (E or 1, K, M) -> (E, K, b, C)``."""
-        condition, code = self.encode(masks, noise=noise, generator=generator)
+    def groups(self, x: Tensor, condition: Tensor, code: Tensor) -> Output:
+        """`grouped` of masks that are encoded."""
         return Output(self.classify_groups(x, code), condition, self._parts(code)[0])
 
     def _parts(self, code: Tensor) -> tuple[Tensor, Tensor | None]:

@@ -9,6 +9,8 @@ import torch
 from torch import Tensor
 
 CACHED = 2**19  # numbers worked on together, so that they stay in the cache
+FEW = 2**17  # the same for the weights of single rows, which are needed once
+NARROW = 16  # outputs below which a product for each input would be too small
 
 
 class RowProduct(torch.autograd.Function):
@@ -89,7 +91,11 @@ class Gram(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Tensor:
         (table,) = ctx.saved_tensors
-        return torch.matmul((grads[0] + grads[0].mT).unsqueeze(1), table)
+        both = grads[0] + grads[0].mT
+        if table.shape[3] >= NARROW:
+            return torch.matmul(both.unsqueeze(1), table)
+        grad = torch.bmm(both, table.transpose(1, 2).flatten(2))
+        return grad.unflatten(2, (table.shape[1], -1)).transpose(1, 2).contiguous()
 
 
 class _Cells(NamedTuple):
@@ -147,7 +153,7 @@ def _padded(columns: Tensor | None, x: Tensor, filled: Tensor, k: int) -> _Cells
 
 def _input_gradient(code: Tensor, table: Tensor, grad: Tensor) -> Tensor:
     """``dx_i = sum_o theta_io dy_o``, with the weights of a few columns at a time."""
-    step = max(1, CACHED // grad.numel())
+    step = max(1, FEW // grad.numel())
     parts = []
     for columns in table.split(step, 1):
         theta = torch.matmul(code.unsqueeze(1), columns)  # (E, columns, n, n_out)

@@ -17,7 +17,7 @@ from hyperdfs.training.data import Rows, shuffled_batches
 from hyperdfs.training.loop import BestWeights, History, Progress, RunningMean, Trainer
 from hyperdfs.training.losses import collapse_loss, cross_entropy
 from hyperdfs.training.policy_scores import policy_scores
-from hyperdfs.training.predictor_stage import batch_multiple, random_subsets
+from hyperdfs.training.predictor_stage import Subsets, batch_multiple
 from hyperdfs.training.purchases import gumbel_purchases
 from hyperdfs.training.start_order import lookahead_order, start_from
 
@@ -48,26 +48,26 @@ class JointStep:
             temperature=temperature,
             generator=self.generator,
         )
-        x = rows.x * rows.columns.expand(mask)
-        out = self.net(
-            x.unsqueeze(0), mask.unsqueeze(0), noise=config.noise, generator=self.generator
-        )
+        masks, n = mask.unsqueeze(0), len(rows)
+        noise = self.net.noise(n, config.noise, self.generator)
+        subsets = None
+        if config.replay:  # encoded together with the bought ones
+            members, budget = self.net.members, config.masks_per_batch
+            subsets = Subsets.draw(members, rows, self.sampler, budget)
+            k = subsets.masks.shape[1]
+            noise = torch.cat([noise, self.net.noise(k, config.noise, self.generator)], 1)
+            masks = torch.cat([masks.expand(members, -1, -1), subsets.masks], 1)
+        condition, code = self.net.encode(masks, noise)
+        x = (rows.x * rows.columns.expand(mask)).unsqueeze(0)
+        out = self.net.rows(x, condition[:, :n], code[:, :n])
         weight = rows.weight
         if self.sampler.held_out:
             weight = weight * ~self.sampler.is_held_out(mask)
         loss = cross_entropy(out.logits, rows.target, weight) + (mask @ self.price).mean()
         if config.collapse_weight and isinstance(self.net, HyperNet):
             loss = loss + config.collapse_weight * collapse_loss(self.net, out)
-        if config.replay:
-            replayed, _ = random_subsets(
-                self.net,
-                rows,
-                self.sampler,
-                masks_per_batch=config.masks_per_batch,
-                noise=config.noise,
-                generator=self.generator,
-            )
-            loss = loss + replayed
+        if subsets is not None:
+            loss = loss + subsets.loss(self.net, condition[:, n:], code[:, n:])[0]
         return loss
 
 

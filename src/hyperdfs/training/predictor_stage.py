@@ -30,37 +30,44 @@ def batch_multiple(budget: MaskBudget, n: int) -> int:
     return 4 if budget == "quarter" else min(budget, n)
 
 
-def random_subsets(
-    net: SubsetNet,
-    rows: Rows,
-    sampler: MaskSampler,
-    *,
-    masks_per_batch: MaskBudget,
-    noise: float,
-    generator: torch.Generator,
-) -> tuple[Tensor, Output]:
-    """Cross-entropy per member on random subsets of a batch, K distinct masks where possible.
+@dataclass
+class Subsets:
+    """Random subsets of a batch, K distinct masks where possible.
 
     A missing cell cannot be in the subset. Rows with missing cells therefore have masks of their
     own, and the K masks are shared only when the table is complete.
     """
-    n, members = len(rows), net.members
-    k = distinct_masks(masks_per_batch, n)
-    masks = sampler.sample(members * k).view(members, k, -1).to(rows.x.device)
-    if rows.observed is None and k < n:
-        shape = (k, n // k)
-        x = rows.x.view(1, *shape, -1) * rows.columns.expand(masks).unsqueeze(2)
-        out = net.grouped(x, masks, noise=noise, generator=generator)
-        loss = cross_entropy(out.logits, rows.target.view(*shape, -1), rows.weight.view(shape))
-        return loss, out
-    masks = masks.repeat_interleave(n // k, dim=1)
-    weight = rows.weight
-    if rows.observed is not None:
-        masks = masks * rows.observed
+
+    rows: Rows
+    masks: Tensor  # (E, K, M), each for n / K rows, or (E, n, M)
+    weight: Tensor  # of the rows, (n,) or (E, n); 0 where the subset is withheld
+
+    @classmethod
+    def draw(
+        cls, members: int, rows: Rows, sampler: MaskSampler, masks_per_batch: MaskBudget
+    ) -> Subsets:
+        n = len(rows)
+        k = distinct_masks(masks_per_batch, n)
+        masks = sampler.sample(members * k).view(members, k, -1).to(rows.x.device)
+        if rows.observed is None:
+            return cls(rows, masks, rows.weight)
+        masks = masks.repeat_interleave(n // k, dim=1) * rows.observed
+        weight = rows.weight
         if sampler.held_out:  # missing cells can turn a mask into one that is withheld
             weight = weight * ~sampler.is_held_out(masks.flatten(0, 1)).view(members, n)
-    out = net(rows.x * rows.columns.expand(masks), masks, noise=noise, generator=generator)
-    return cross_entropy(out.logits, rows.target, weight), out
+        return cls(rows, masks, weight)
+
+    def loss(self, net: SubsetNet, condition: Tensor, code: Tensor) -> tuple[Tensor, Output]:
+        """Cross-entropy per member, given what `net` makes of the masks."""
+        rows, n, k = self.rows, len(self.rows), self.masks.shape[1]
+        known = rows.columns.expand(self.masks)
+        if k == n:
+            out = net.rows(rows.x * known, condition, code)
+            return cross_entropy(out.logits, rows.target, self.weight), out
+        shape = (k, n // k)
+        out = net.groups(rows.x.view(1, *shape, -1) * known.unsqueeze(2), condition, code)
+        target, weight = rows.target.view(*shape, -1), self.weight.view(shape)
+        return cross_entropy(out.logits, target, weight), out
 
 
 @dataclass
@@ -118,14 +125,10 @@ def fit_predictor(
         for index in shuffled_batches(
             len(train), batch_size, multiple=multiple, generator=generator
         ):
-            loss, out = random_subsets(
-                net,
-                train.take(index),
-                sampler,
-                masks_per_batch=config.masks_per_batch,
-                noise=config.noise,
-                generator=generator,
-            )
+            rows = train.take(index)
+            subsets = Subsets.draw(net.members, rows, sampler, config.masks_per_batch)
+            noise = net.noise(subsets.masks.shape[1], config.noise, generator)
+            loss, out = subsets.loss(net, *net.encode(subsets.masks, noise))
             total, seen = total + float(loss.detach().mean()) * len(index), seen + len(index)
             if isinstance(net, HyperNet):
                 if scale:

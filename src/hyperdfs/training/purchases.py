@@ -86,7 +86,8 @@ class _Trajectories(torch.autograd.Function):
     """All purchases of a batch, and the way back through them in one go.
 
     What one step adds to the gradient of the selector's weights is one more group of rows in a
-    product over all steps, so that there is one product per layer and not one per step.
+    product over all steps, so that there is one product per layer and not one per step. At the
+    first step nothing is known of any row: one row stands for all.
     """
 
     @staticmethod
@@ -108,13 +109,14 @@ class _Trajectories(torch.autograd.Function):
         softs = []
         for n in ctx.active:
             known = mask[:n]
-            values = [torch.cat([x[:n] * columns.expand(known), known], -1)]
+            bits = known if inputs else known[:1]
+            values = [torch.cat([x[: len(bits)] * columns.expand(bits), bits], -1)]
             for weight, bias in zip(weights[:-2:2], weights[1:-2:2], strict=True):
                 values.append(torch.addmm(bias, values[-1], weight.T).relu_())
             scores = torch.addmm(weights[-1], values[-1], weights[-2].T)
-            gumbel = gumbel_noise(scores.shape, generator, dtype=x.dtype).to(x.device)
+            gumbel = gumbel_noise(known.shape, generator, dtype=x.dtype).to(x.device)
             closed = available[:n] * (1.0 - known) < 0.5
-            logits = scores.add_(gumbel).masked_fill_(closed, NEVER)
+            logits = gumbel.add_(scores).masked_fill_(closed, NEVER)
             best = logits.argmax(1, keepdim=True)
             soft = torch.softmax(logits.div_(temperature), -1)
             bought = x.new_ones(n, 1)
@@ -142,11 +144,15 @@ class _Trajectories(torch.autograd.Function):
             delta = grad[:n] * soft
             total = delta.sum(-1, keepdim=True)
             delta.addcmul_(soft, total, value=-1.0).div_(ctx.temperature)
+            if len(values[0]) < n:
+                delta = delta.sum(0, keepdim=True)
             for i in reversed(range(n_layers)):
                 outputs[i].append(delta)
                 delta = torch.mm(delta, weights[2 * i])
                 if i:
                     delta = torch.ops.aten.threshold_backward(delta, values[i], 0.0)
+            if len(delta) < n:
+                break  # nothing was bought before
             through_x, through_mask = delta.split([x.shape[1], grad.shape[1]], 1)
             grad[:n].add_(through_mask).add_(ctx.columns.collapse(through_x * x[:n]))
         found: list[Tensor] = []

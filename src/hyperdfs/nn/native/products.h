@@ -105,12 +105,13 @@ static void add_sum(long n, long m, const real *restrict a, real *restrict sum)
             sum[j] += a[i * m + j];
 }
 
-/* exp of x <= 0, right to about one unit in the last place; a loop over it is vectorised. */
-static inline real decay(real x)
+/* exp, right to about one unit in the last place, of x within 87 of 0, and of the nearest such x
+ * where it is not; a loop over it is vectorised. */
+static inline real exponential(real x)
 {
     if (sizeof(real) == sizeof(double))
         return (real)exp((double)x);
-    float y = (float)x < -87.0f ? -87.0f : (float)x;
+    float y = (float)x < -87.0f ? -87.0f : (float)x > 87.0f ? 87.0f : (float)x;
     float power = rintf(y * 1.44269504f);
     float r = (y - power * 0.693115234375f) - power * 3.19461845e-5f; /* log 2 in two parts */
     float p = 1.393373322e-3f;

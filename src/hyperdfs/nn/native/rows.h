@@ -108,25 +108,39 @@ INLINE real row_dot(long d, const real *a, const real *b)
     return total;
 }
 
+INLINE real row_sum(long d, const real *x)
+{
+    long j = 0;
+    vec sums = {0};
+    for (; j + LANES <= d; j += LANES)
+        sums += AT(const vec, x + j);
+    real total = lane_sum(sums);
+    for (; j < d; j++)
+        total += x[j];
+    return total;
+}
+
+/* Ordinary scores can be exponentiated as they are; where a sum is far from 1, that of the scores
+ * below the largest one is taken. */
 INLINE void softmax_rows(long n, long d, real *restrict x)
 {
+    const real large = (real)2e17;
     for (long i = 0; i < n; i++, x += d) {
-        real top = x[0];
-#pragma omp simd reduction(max : top)
+        real p[d];
         for (long j = 0; j < d; j++)
-            top = x[j] > top ? x[j] : top;
-        for (long j = 0; j < d; j++)
-            x[j] = decay(x[j] - top);
-        long j = 0;
-        vec sums = {0};
-        for (; j + LANES <= d; j += LANES)
-            sums += AT(vec, x + j);
-        real total = lane_sum(sums);
-        for (; j < d; j++)
-            total += x[j];
+            p[j] = exponential(x[j]);
+        real total = row_sum(d, p);
+        if (!(total < large && total * large > 1)) {
+            real top = x[0];
+            for (long j = 0; j < d; j++)
+                top = x[j] > top ? x[j] : top;
+            for (long j = 0; j < d; j++)
+                p[j] = exponential(x[j] - top);
+            total = row_sum(d, p);
+        }
         real part = 1 / total;
-        for (j = 0; j < d; j++)
-            x[j] *= part;
+        for (long j = 0; j < d; j++)
+            x[j] = p[j] * part;
     }
 }
 
@@ -150,7 +164,7 @@ static void softmax_columns(long n, long m, real *restrict x, real *restrict top
     memset(total, 0, m * sizeof(real));
     for (long i = 0; i < n; i++)
         for (long j = 0; j < m; j++) {
-            real p = decay(x[i * m + j] - top[j]);
+            real p = exponential(x[i * m + j] - top[j]);
             x[i * m + j] = p;
             total[j] += p;
         }
