@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 CACHED = 2**19  # numbers worked on together, so that they stay in the cache
-FEW = 2**17  # the same for the weights of single rows, which are needed once
+FEW = 2**17  # the same where each part takes new memory, which a smaller cache should hold
 NARROW = 16  # outputs below which a product for each input would be too small
 
 
@@ -85,8 +85,12 @@ class Gram(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, table: Tensor) -> Tensor:
         ctx.save_for_backward(table)
-        flat = table.transpose(2, 3).flatten(1, 2)
-        return torch.bmm(flat.mT, flat)
+        width = table.shape[2]
+        gram = table.new_zeros(len(table), width, width)
+        for part in table.split(max(1, FEW // table[:, 0].numel()), 1):
+            flat = part.transpose(2, 3).flatten(1, 2)
+            gram.baddbmm_(flat.mT, flat)
+        return gram
 
     @staticmethod
     def backward(ctx: Any, *grads: Any) -> Tensor:
