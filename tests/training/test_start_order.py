@@ -16,20 +16,25 @@ from hyperdfs.training.start_order import lookahead_order, start_from
 class KnownGain:
     """A stand-in for a trained predictor: a subset's loss is a formula of the mask."""
 
-    members = 1
+    members, n_classes = 1, 2
 
     def __init__(self, gain):
         self.gain = gain
 
-    def grouped(self, x, masks):
-        confident = torch.tensor([self.gain(set(m.nonzero()[:, 0].tolist())) for m in masks[0]])
-        logits = torch.stack([confident, torch.zeros_like(confident)], -1)
-        logits = logits.view(1, -1, 1, 2).expand(-1, -1, x.shape[2], -1)
-        return type("Out", (), {"logits": logits})
+    def encode(self, masks):
+        gains = [self.gain(set(m.nonzero()[:, 0].tolist())) for m in masks[0]]
+        return None, torch.tensor(gains).view(1, -1, 1)
+
+    def classify_groups(self, x, code):
+        logits = torch.cat([code, torch.zeros_like(code)], -1).unsqueeze(2)
+        return logits.expand(-1, -1, x.shape[2], -1)
 
     def __call__(self, x, mask):
-        out = self.grouped(x.unsqueeze(2), mask)
-        return type("Out", (), {"logits": out.logits[:, :, 0]})
+        logits = self.classify_groups(x.unsqueeze(2), self.encode(mask)[1])[:, :, 0]
+        return type("Out", (), {"logits": logits})
+
+    def grouped(self, x, masks):
+        return type("Out", (), {"logits": self.classify_groups(x, self.encode(masks)[1])})
 
 
 def order(gain, m, *, missing=False, price=None, budget=4):

@@ -1,16 +1,12 @@
-"""A predictor made of a subset network, evaluated once per distinct mask."""
+"""A predictor made of a subset network."""
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from hyperdfs.masks import distinct_rows
 from hyperdfs.nn.hyper import SubsetNet
-
-FEW = 32  # rows for which looking for equal masks costs more than it saves
-CHUNK = 512  # rows or masks at a time: keeps the working set in the cache
+from hyperdfs.training.row_logits import row_logits
 
 
 class NetworkPredictor:
@@ -22,51 +18,4 @@ class NetworkPredictor:
     @torch.inference_mode()
     def proba(self, x: Tensor, mask: Tensor) -> Tensor:
         """``(n, D)`` with zeros where unknown, ``(n, M)`` -> ``(n, C)``."""
-        if len(x) <= FEW:
-            return self._mean(self.net(x.unsqueeze(0), mask.unsqueeze(0)).logits)
-        first, inverse = distinct_rows(mask)
-        distinct = mask[first].unsqueeze(0)
-        codes = torch.cat([self.net.encode(part)[1] for part in distinct.split(CHUNK, 1)], 1)
-        if len(x) >= 4 * len(first):
-            return self._by_group(x, codes, inverse)
-        parts = [
-            self.net.classify_rows(rows.unsqueeze(0), codes[:, number])
-            for rows, number in zip(x.split(CHUNK), inverse.split(CHUNK), strict=True)
-        ]
-        return self._mean(torch.cat(parts, 1))
-
-    def _by_group(self, x: Tensor, codes: Tensor, inverse: Tensor) -> Tensor:
-        """Generate each mask's classifier once and run all its rows through it.
-
-        Groups of like size go together, filled up to the largest of them.
-        """
-        counts = torch.bincount(inverse)
-        by_size = torch.argsort(counts, descending=True)
-        order = torch.argsort(inverse, stable=True)
-        starts = torch.cumsum(counts, 0) - counts
-        proba = torch.empty(len(x), self.net.n_classes, device=x.device)
-        for groups in _batches_of_groups(by_size, counts):
-            longest = int(counts[groups[0]])
-            slot = torch.arange(longest).expand(len(groups), -1)
-            real = slot < counts[groups].unsqueeze(1)
-            rows = order[torch.where(real, starts[groups].unsqueeze(1) + slot, 0)]
-            logits = self.net.classify_groups(x[rows].unsqueeze(0), codes[:, groups])
-            proba[rows[real]] = self._mean(logits)[real]
-        return proba
-
-    @staticmethod
-    def _mean(logits: Tensor) -> Tensor:
-        return torch.softmax(logits, -1).mean(0)
-
-
-def _batches_of_groups(by_size: Tensor, counts: Tensor) -> list[Tensor]:
-    """Cut the groups, largest first, where padding would double the work or the chunk is full."""
-    sizes = counts[by_size].cpu().numpy()
-    batches, start = [], 0
-    while start < len(sizes):
-        room = max(1, 8 * CHUNK // int(sizes[start]))
-        alike = int(np.searchsorted(-sizes, -(sizes[start] / 2), side="right"))
-        stop = max(start + 1, min(alike, start + room))
-        batches.append(by_size[start:stop])
-        start = stop
-    return batches
+        return torch.softmax(row_logits(self.net, x, mask), -1).mean(0)

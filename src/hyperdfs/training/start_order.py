@@ -10,6 +10,7 @@ from torch import Tensor
 from hyperdfs.nn.hyper import SubsetNet
 from hyperdfs.nn.scoring import ScoreNet
 from hyperdfs.training.data import Rows
+from hyperdfs.training.row_logits import row_logits
 
 FEWEST_ROWS, MOST_ROWS = 100, 1000
 MOST_TRIALS = 200_000  # rows times features: the work of one step
@@ -63,8 +64,7 @@ def _losses(net: SubsetNet, rows: Rows, subsets: list[list[int]], price: Tensor)
             logits = net.grouped((rows.x * columns).unsqueeze(0), some.unsqueeze(0)).logits
         else:
             known = (some.unsqueeze(1) * rows.observed).flatten(0, 1)
-            x = (rows.x * columns).flatten(0, 1)
-            logits = net(x.unsqueeze(0), known.unsqueeze(0)).logits
+            logits = row_logits(net, (rows.x * columns).flatten(0, 1), known)
             logits = logits.unflatten(1, (len(some), -1))
         loss = -(torch.log_softmax(logits, -1) * rows.target).sum(-1) * rows.weight
         losses.append(loss.mean((0, 2)))
