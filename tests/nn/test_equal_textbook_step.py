@@ -135,7 +135,7 @@ def test_joint_step(encoder, members, m, d, missing):
     check_step(encoder=encoder, members=members, m=m, d=d, missing=missing)
 
 
-@pytest.mark.parametrize("primary", [(), (6, 4)])
+@pytest.mark.parametrize("primary", [(), (6, 4), (20,)])
 def test_joint_step_of_other_depths(primary):
     check_step(encoder="set_transformer", members=2, m=5, d=5, missing=False, primary=primary)
 

@@ -39,3 +39,4 @@ def in_many_small_parts(monkeypatch, *, kept):
     monkeypatch.setattr("hyperdfs.nn.encoders.CACHED", 1)
     monkeypatch.setattr("hyperdfs.nn.encoders.LARGE", 2**40 if kept else 1)
     monkeypatch.setattr("hyperdfs.nn.products.CACHED", 1)
+    monkeypatch.setattr("hyperdfs.nn.products.FEW", 1)

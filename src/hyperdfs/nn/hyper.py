@@ -160,13 +160,13 @@ class SubsetNet(nn.Module, ABC):
             code = torch.cat([code, self.compressor.shift(mask)], -1)
         return clean, code
 
-    def forward(self, x: Tensor, mask: Tensor, noise: Tensor | None = None) -> Output:
+    def forward(self, x: Tensor, mask: Tensor) -> Output:
         """One mask per row: ``(E or 1, n, D), (E or 1, n, M) -> (E, n, C)``."""
-        return self.rows(x, *self.encode(mask, noise))
+        return self.rows(x, *self.encode(mask))
 
-    def grouped(self, x: Tensor, masks: Tensor, noise: Tensor | None = None) -> Output:
+    def grouped(self, x: Tensor, masks: Tensor) -> Output:
         """K masks, b rows each: ``(E or 1, K, b, D), (E or 1, K, M) -> (E, K, b, C)``."""
-        return self.groups(x, *self.encode(masks, noise))
+        return self.groups(x, *self.encode(masks))
 
     def rows(self, x: Tensor, condition: Tensor, code: Tensor) -> Output:
         """`forward` of masks that are encoded."""
