@@ -109,16 +109,18 @@ class Rollouts:
         rows, state = rows.take(each), state.repeated(k)
         truth = rows.target if rows.taught is None else rows.taught
         choice = candidates.reshape(-1, 1)
-        total = rows.x.new_zeros(n * k)
+        masks = []
         for step in range(bought + 1, self.budget + 1):
             state.buy(choice)
             if step >= first_scored(self.budget):
-                known = rows.x * rows.columns.expand(state.mask)
-                proba = self.predictor.proba(known, state.mask).clamp_min(LEAST)
-                total -= (proba.log() * truth).sum(1) * rows.weight
-                total += state.mask @ self.price
+                masks.append(state.mask.clone())
             if step < self.budget:
                 choice = self.scores(rows, state).argmax(1, keepdim=True)
+        seen = torch.stack(masks)  # predicted at once: many of the same masks
+        known = rows.x * rows.columns.expand(seen)
+        proba = self.predictor.proba(known.flatten(0, 1), seen.flatten(0, 1)).clamp_min(LEAST)
+        likely = (proba.log().unflatten(0, seen.shape[:2]) * truth).sum(2)
+        total = (seen @ self.price - likely * rows.weight).sum(0)
         return total.view(n, k)
 
 
