@@ -16,6 +16,7 @@ from hyperdfs.acquisition import Selector, walk
 from hyperdfs.errors import InputError
 from hyperdfs.features import FeatureSpace
 from hyperdfs.fitting import FittedState, fit_state, pick_device
+from hyperdfs.heap import kept_memory
 from hyperdfs.inputs import (
     check_budgets,
     check_positive,
@@ -108,7 +109,7 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
                 "add rows of another class."
             )
         seed = check_seed(self.random_state)
-        with show_progress(self.verbose) as progress, one_thread():
+        with show_progress(self.verbose) as progress, one_thread(), kept_memory():
             self._state = fit_state(
                 table,
                 labels,
