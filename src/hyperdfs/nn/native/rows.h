@@ -30,6 +30,18 @@ INLINE real lane_sum(vec v)
     return total;
 }
 
+INLINE real row_sum(long d, const real *x)
+{
+    long j = 0;
+    vec sums = {0};
+    for (; j + LANES <= d; j += LANES)
+        sums += AT(const vec, x + j);
+    real total = lane_sum(sums);
+    for (; j < d; j++)
+        total += x[j];
+    return total;
+}
+
 /* hat = (x - mean) / sd, y = hat * gain + shift; y may be x. */
 INLINE void norm_rows(long n, long d, const real *x, const real *restrict gain,
                       const real *restrict shift, real *restrict hat, real *restrict scale,
@@ -38,14 +50,8 @@ INLINE void norm_rows(long n, long d, const real *x, const real *restrict gain,
     for (long i = 0; i < n; i++, x += d, hat += d, y += d) {
         long j = 0;
         vec sums = {0};
-        for (; j + LANES <= d; j += LANES)
-            sums += AT(const vec, x + j);
-        real mean = lane_sum(sums);
-        for (; j < d; j++)
-            mean += x[j];
-        mean /= d;
-        sums = (vec){0};
-        for (j = 0; j + LANES <= d; j += LANES) {
+        real mean = row_sum(d, x) / d;
+        for (; j + LANES <= d; j += LANES) {
             vec centred = AT(const vec, x + j) - mean;
             AT(vec, hat + j) = centred;
             sums += centred * centred;
@@ -105,18 +111,6 @@ INLINE real row_dot(long d, const real *a, const real *b)
     real total = lane_sum(sums);
     for (; j < d; j++)
         total += a[j] * b[j];
-    return total;
-}
-
-INLINE real row_sum(long d, const real *x)
-{
-    long j = 0;
-    vec sums = {0};
-    for (; j + LANES <= d; j += LANES)
-        sums += AT(const vec, x + j);
-    real total = lane_sum(sums);
-    for (; j < d; j++)
-        total += x[j];
     return total;
 }
 
