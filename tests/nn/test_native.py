@@ -41,6 +41,32 @@ def test_compiled_once(tmp_path, monkeypatch):
 
 
 @needs_compiler
+@pytest.mark.parametrize("larger", [1.0, 200.0])  # scores beyond what can be exponentiated as it is
+@pytest.mark.parametrize("flags", [(), ("-mno-avx512f",)])
+def test_every_width_of_vectors(tmp_path, monkeypatch, flags, larger):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(build, "FLAGS", (*build.FLAGS, *flags))
+    library = find()
+    if library is None:
+        pytest.skip("this processor has no AVX")
+
+    def gradients(library):
+        monkeypatch.setattr("hyperdfs.nn.encoders.library", lambda dtype: library)
+        torch.manual_seed(0)
+        encoder, _ = make_encoder("set_transformer", 1, 13, dim=24, out_dim=6, layers=2)
+        with torch.no_grad():
+            encoder.tokens.block.key.weight.mul_(larger)
+            encoder.more[0].block.query.weight.mul_(larger)
+        mask = (torch.rand(1, 9, 13) < 0.5).float().requires_grad_()
+        z = encoder(mask)
+        z.square().mean().backward()
+        return [z, mask.grad, *(weight.grad for weight in encoder.parameters())]
+
+    for ours, expected in zip(gradients(library), gradients(None), strict=True):
+        torch.testing.assert_close(ours, expected, rtol=1e-4, atol=1e-5 * larger)
+
+
+@needs_compiler
 def test_a_cache_that_cannot_be_written(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("not a folder")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))

@@ -222,30 +222,29 @@ class InducedSetBlock(nn.Module):
     def induce(self, x: Tensor) -> Tensor:
         """``MAB(P, x)``: ``score = x (W_k P'^T)`` and ``(A x) W_v``, so no token is projected."""
         block, dim = self.block, x.shape[-1]
-        weight, start = self._scores_and_start()
-        mixed: Tensor = Gather.apply(x, weight)
+        partners, start = self._partners_and_start()
+        heads = block.key.weight.unflatten(-1, (block.heads, -1)).transpose(1, 2)
+        scores = (heads @ block.split(partners).mT).transpose(1, 2).flatten(2)
+        mixed: Tensor = Gather.apply(x, scores)
         values = torch.bmm(mixed.flatten(1, 2), block.value.weight)  # of all heads; own ones count
         attended = from_heads(values.view(-1, *mixed.shape[2:]), block.heads)
         return block.finish(start.unsqueeze(1) + attended.view(*x.shape[:2], -1, dim))
 
     def weights(self) -> tuple[Tensor, ...]:
         """What the compiled form needs."""
-        query = self.tokens.block.query
-        scores, start = self._scores_and_start()
+        query, block = self.tokens.block.query, self.block
         return (
-            *(query.weight, query.bias, scores, self.block.value.weight, start),
-            *(*self.block.tail(), *self.tokens.weights()),
+            *(query.weight, query.bias, block.key.weight, block.value.weight),
+            *(*self._partners_and_start(), *block.tail(), *self.tokens.weights()),
         )
 
-    def _scores_and_start(self) -> tuple[Tensor, Tensor]:
-        """Tokens times the first are the scores; the second is the residual, with the values' bias.
+    def _partners_and_start(self) -> tuple[Tensor, Tensor]:
+        """What the keys meet, and the residual with the bias of the values, ``(E, I, dim)`` both.
 
         The bias of the keys adds one number to all scores of a point and so changes nothing; it
         takes part with a factor of 0 to have a gradient, like every other weight.
         """
         block = self.block
         queries = block.query(self.inducing)
-        partners = block.split(queries) / math.sqrt(queries.shape[-1])  # (E, heads, I, dh)
-        heads = block.key.weight.unflatten(-1, (block.heads, -1)).transpose(1, 2)
-        scores = (heads @ partners.mT).transpose(1, 2).flatten(2)
-        return scores, queries + torch.add(block.value.bias, block.key.bias, alpha=0.0)
+        partners = queries / math.sqrt(queries.shape[-1])
+        return partners, queries + torch.add(block.value.bias, block.key.bias, alpha=0.0)

@@ -80,9 +80,9 @@ typedef struct {
     long m, points, d, heads;
 } Shape;
 
-static void softmax(Shape s, real *p)
+static void softmax(Shape s, const real *scores, real *p, real *room)
 {
-#define CALL(width) softmax_rows(s.m *s.heads, width, p)
+#define CALL(width) softmax_rows(s.m *s.heads, width, scores, p, room)
     BY_WIDTH(CALL, s.points);
 #undef CALL
 }
@@ -101,11 +101,12 @@ static void spread(Shape s, const Spread *w, SpreadKept *k, real *room)
     add_row(s.points, d, k->keys, w->key_bias);
     product(s.points, d, d, k->h, d, 1, w->value, d, k->values, d, 0);
     add_row(s.points, d, k->values, w->value_bias);
-    transpose(s.points, d, k->keys, room);
+    real *scores = room, *turned = scores + s.m * width;
+    transpose(s.points, d, k->keys, turned);
     for (long h = 0; h < s.heads; h++)
-        product(s.m, s.points, dh, k->q + h * dh, d, 1, room + h * dh * s.points, s.points,
-                k->p + h * s.points, width, 0);
-    softmax(s, k->p);
+        product(s.m, s.points, dh, k->q + h * dh, d, 1, turned + h * dh * s.points, s.points,
+                scores + h * s.points, width, 0);
+    softmax(s, scores, k->p, turned);
     memcpy(room, k->q, s.m * d * sizeof(real));
     for (long h = 0; h < s.heads; h++)
         product(s.m, dh, s.points, k->p + h * s.points, width, 1, k->values + h * dh, d,
@@ -140,22 +141,23 @@ static void unspread(Shape s, const Spread *w, const SpreadGrad *g, const Spread
     product(n, d, d, d_values, d, 1, w->value_t, d, d_h, d, 1);
 }
 
-/* ---- A later ISAB: the points look at the tokens, (P' X) W_v, then the tokens at them. ---- */
+/* ---- A later ISAB: the points look at the tokens, then the tokens at them. `partners` are the
+ * queries of the points, scaled; no bias of the keys, which would change nothing. ---- */
 
 typedef struct {
-    const real *query, *query_bias, *score, *value, *start;
+    const real *query, *query_bias, *key, *value, *partners, *start;
     Tail tail;
     Spread spread;
-    const real *query_t, *score_t, *value_t;
+    const real *query_t, *key_t, *value_t, *partners_t;
 } Block;
 typedef struct {
-    real *query, *query_bias, *score, *value, *start;
+    real *query, *query_bias, *key, *value, *partners, *start;
     TailGrad tail;
     SpreadGrad spread;
 } BlockGrad;
 typedef struct {
     const real *x;
-    real *p, *mixed;
+    real *keys, *values, *p;
     TailKept tail;
     SpreadKept spread;
 } BlockKept;
@@ -163,16 +165,27 @@ typedef struct {
 static void block(Shape s, const Block *w, BlockKept *k, real *room)
 {
     long d = s.d, dh = d / s.heads, width = s.heads * s.points, n = s.points;
-    product(s.m, width, d, k->x, d, 1, w->score, width, k->p, width, 0);
-    softmax_columns(s.m, width, k->p, room, room + width);
-    product(width, d, s.m, k->p, 1, width, k->x, d, k->mixed, d, 0);
+    product(s.m, d, d, k->x, d, 1, w->key, d, k->keys, d, 0);
+    product(s.m, d, d, k->x, d, 1, w->value, d, k->values, d, 0);
+    for (long h = 0; h < s.heads; h++)
+        product(s.m, n, dh, k->keys + h * dh, d, 1, w->partners_t + h * dh * n, n, room + h * n,
+                width, 0);
+    softmax_columns(s.m, width, room, k->p);
     memcpy(room, w->start, n * d * sizeof(real));
     for (long h = 0; h < s.heads; h++)
-        product(n, dh, d, k->mixed + h * n * d, d, 1, w->value + h * dh, d, room + h * dh, d, 1);
+        product(n, dh, s.m, k->p + h * n, 1, width, k->values + h * dh, d, room + h * dh, d, 1);
     tail(n, d, &w->tail, room, &k->tail, k->spread.h);
     product(s.m, d, d, k->x, d, 1, w->query, d, k->spread.q, d, 0);
     add_row(s.m, d, k->spread.q, w->query_bias);
     spread(s, &w->spread, &k->spread, room);
+}
+
+/* What a projection of the tokens adds to the gradients of its weights and of the tokens. */
+static void unproject(Shape s, const real *x, const real *weight_t, const real *grad,
+                      real *d_weight, real *d_x, int add)
+{
+    product(s.d, s.d, s.m, x, 1, s.d, grad, s.d, d_weight, s.d, 1);
+    product(s.m, s.d, s.d, grad, s.d, 1, weight_t, s.d, d_x, s.d, add);
 }
 
 /* grad: of y, then of x. */
@@ -181,28 +194,27 @@ static void unblock(Shape s, const Block *w, const BlockGrad *g, const BlockKept
 {
     long d = s.d, dh = d / s.heads, width = s.heads * s.points, n = s.points;
     unspread(s, &w->spread, &g->spread, &k->spread, grad, d_h, room);
-    product(d, d, s.m, k->x, 1, d, grad, d, g->query, d, 1);
     add_sum(s.m, d, grad, g->query_bias);
-    real *d_x = room, *d_scores = d_x + s.m * d, *d_mixed = d_scores + s.m * width;
-    real *turned = d_mixed + width * d, *total = turned + width * d;
-    product(s.m, d, d, grad, d, 1, w->query_t, d, d_x, d, 0);
-    untail(n, d, &w->tail, &g->tail, &k->tail, d_h, turned);
+    untail(n, d, &w->tail, &g->tail, &k->tail, d_h, room);
     for (long i = 0; i < n * d; i++)
         g->start[i] += d_h[i];
+    real *d_x = room, *d_scores = d_x + s.m * d, *d_keys = d_scores + s.m * width;
+    real *d_values = d_keys + s.m * d, *turned = d_values + s.m * d;
+    transpose(n, d, d_h, turned);
     for (long h = 0; h < s.heads; h++) {
-        product(d, dh, n, k->mixed + h * n * d, 1, d, d_h + h * dh, d, g->value + h * dh, d, 1);
-        product(n, d, dh, d_h + h * dh, d, 1, w->value_t + h * dh * d, d, d_mixed + h * n * d, d,
-                0);
+        product(s.m, n, dh, k->values + h * dh, d, 1, turned + h * dh * n, n, d_scores + h * n,
+                width, 0);
+        product(s.m, dh, n, k->p + h * n, width, 1, d_h + h * dh, d, d_values + h * dh, d, 0);
     }
-    for (long c = 0; c < width; c++)
-        total[c] = row_dot(d, d_mixed + c * d, k->mixed + c * d);
-    transpose(width, d, d_mixed, turned);
-    product(s.m, width, d, k->x, d, 1, turned, width, d_scores, width, 0);
-    for (long i = 0; i < s.m; i++)
-        for (long c = 0; c < width; c++)
-            d_scores[i * width + c] = k->p[i * width + c] * (d_scores[i * width + c] - total[c]);
-    product(d, width, s.m, k->x, 1, d, d_scores, width, g->score, width, 1);
-    product(s.m, d, width, k->p, width, 1, d_mixed, d, d_x, d, 1);
-    product(s.m, d, width, d_scores, width, 1, w->score_t, d, d_x, d, 1);
+    unsoftmax_columns(s.m, width, k->p, d_scores);
+    for (long h = 0; h < s.heads; h++) {
+        product(n, dh, s.m, d_scores + h * n, 1, width, k->keys + h * dh, d, g->partners + h * dh,
+                d, 1);
+        product(s.m, dh, n, d_scores + h * n, width, 1, w->partners + h * dh, d, d_keys + h * dh,
+                d, 0);
+    }
+    unproject(s, k->x, w->query_t, grad, g->query, d_x, 0);
+    unproject(s, k->x, w->key_t, d_keys, g->key, d_x, 1);
+    unproject(s, k->x, w->value_t, d_values, g->value, d_x, 1);
     memcpy(grad, d_x, s.m * d * sizeof(real));
 }

@@ -3,6 +3,9 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
 
 typedef REAL real;
 #if defined(__AVX512F__)
@@ -17,6 +20,7 @@ typedef REAL real;
 typedef real vec __attribute__((vector_size(BYTES), aligned(sizeof(real)), may_alias));
 typedef real half __attribute__((vector_size(BYTES / 2), aligned(sizeof(real)), may_alias));
 typedef real quarter __attribute__((vector_size(BYTES / 4), aligned(sizeof(real)), may_alias));
+typedef real four __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
 #define LANES ((long)(BYTES / sizeof(real)))
 #define AT(type, p) (*(type *)(p))
 
@@ -103,25 +107,4 @@ static void add_sum(long n, long m, const real *restrict a, real *restrict sum)
     for (long i = 0; i < n; i++)
         for (long j = 0; j < m; j++)
             sum[j] += a[i * m + j];
-}
-
-/* exp, right to about one unit in the last place, of x within 87 of 0, and of the nearest such x
- * where it is not; a loop over it is vectorised. */
-static inline real exponential(real x)
-{
-    if (sizeof(real) == sizeof(double))
-        return (real)exp((double)x);
-    float y = (float)x < -87.0f ? -87.0f : (float)x > 87.0f ? 87.0f : (float)x;
-    float power = rintf(y * 1.44269504f);
-    float r = (y - power * 0.693115234375f) - power * 3.19461845e-5f; /* log 2 in two parts */
-    float p = 1.393373322e-3f;
-    p = p * r + 8.363235385e-3f;
-    p = p * r + 4.166646417e-2f;
-    p = p * r + 1.666657664e-1f;
-    p = p * r + 5.000000014e-1f;
-    p = (p * r) * r + r + 1.0f;
-    int32_t bits = ((int32_t)power + 127) * (1 << 23);
-    float scale;
-    memcpy(&scale, &bits, sizeof scale);
-    return (real)(p * scale);
 }

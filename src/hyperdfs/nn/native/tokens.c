@@ -97,7 +97,7 @@ static void lay_out(Stack *t, const real **w, Pool *pool)
 {
     Shape s = t->shape;
     long d = s.d, width = s.heads * s.points;
-    t->room = take(pool, (s.m + 2 * d) * width + (s.m + 3 * s.points) * d + width);
+    t->room = take(pool, s.m * (width + 3 * d + s.heads) + 3 * s.points * d + 4);
     t->d_x = take(pool, s.m * d);
     t->d_h = take(pool, s.points * d);
     t->start = *w++;
@@ -108,15 +108,18 @@ static void lay_out(Stack *t, const real **w, Pool *pool)
     const real *x = t->first_kept.y;
     for (long i = 0; i < t->more; i++) {
         const real **p = w;
-        w += 5;
-        Block b = {.query = p[0], .query_bias = p[1], .score = p[2], .value = p[3], .start = p[4]};
+        w += 6;
+        Block b = {.query = p[0], .query_bias = p[1], .key = p[2], .value = p[3],
+                   .partners = p[4], .start = p[5]};
         b.tail = read_tail(&w, d, pool);
         b.spread = read_spread(&w, d, pool);
         b.query_t = turned(pool, d, d, p[0]);
-        b.score_t = turned(pool, d, width, p[2]);
+        b.key_t = turned(pool, d, d, p[2]);
         b.value_t = turned(pool, d, d, p[3]);
+        b.partners_t = turned(pool, s.points, d, p[4]);
         t->blocks[i] = b;
-        BlockKept k = {.x = x, .p = take(pool, s.m * width), .mixed = take(pool, width * d)};
+        BlockKept k = {.x = x, .keys = take(pool, s.m * d), .values = take(pool, s.m * d)};
+        k.p = take(pool, s.m * width);
         k.tail = keep_tail(s.points, d, pool);
         k.spread = keep_spread(s, pool);
         t->kept[i] = k;
@@ -134,7 +137,7 @@ static int make_stack(Stack *t, Shape s, long more, const real **w)
     if (t->blocks && t->grads && t->kept) {
         Pool pool = {NULL, 0};
         lay_out(t, w, &pool);
-        pool.start = t->memory = malloc(pool.used * sizeof(real));
+        pool.start = t->memory = aligned_alloc(BYTES, pool.used * sizeof(real));
         pool.used = 0;
         if (t->memory) {
             lay_out(t, w, &pool);
@@ -221,9 +224,9 @@ int backward(long n, long m, long points, long d, long heads, long more, const r
     SpreadGrad first = read_spread_grad(&d_w);
     for (long i = 0; i < more; i++) {
         BlockGrad *g = &t.grads[i];
-        g->query = d_w[0], g->query_bias = d_w[1], g->score = d_w[2];
-        g->value = d_w[3], g->start = d_w[4];
-        d_w += 5;
+        g->query = d_w[0], g->query_bias = d_w[1], g->key = d_w[2];
+        g->value = d_w[3], g->partners = d_w[4], g->start = d_w[5];
+        d_w += 6;
         g->tail = read_tail_grad(&d_w);
         g->spread = read_spread_grad(&d_w);
     }
@@ -236,14 +239,12 @@ int backward(long n, long m, long points, long d, long heads, long more, const r
         unspread(t.shape, &t.first, &first, &t.first_kept, d_x, t.d_h, t.room);
         untail(points, d, &t.points, &points_grad, &t.points_kept, t.d_h, t.room);
         undivide(t.shape, sums + i * n_sums, t.d_h, d_start, d_sums + i * n_sums);
-        for (long j = 0; j < m; j++) {
-            real on = mask[i * m + j];
-            d_mask[i * m + j] = row_dot(d, d_x + j * d, change + j * d);
+        dot_rows(m, d, d_x, change, d_mask + i * m);
+        for (long j = 0; j < m; j++)
             for (long c = 0; c < d; c++) {
                 d_off[j * d + c] += d_x[j * d + c];
-                d_change[j * d + c] += on * d_x[j * d + c];
+                d_change[j * d + c] += mask[i * m + j] * d_x[j * d + c];
             }
-        }
     }
     free_stack(&t);
     return 1;
