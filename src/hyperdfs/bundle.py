@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from hyperdfs.estimator import DFSClassifier
 
 FORMAT = "hyperdfs-model"
-VERSION = 1
+VERSION = 2  # 1: embeddings as whole matrices
 MANIFEST, TENSORS = "manifest.json", "tensors.safetensors"
 
 # What zipfile and json raise for a file that was cut, damaged or of another kind.

@@ -135,7 +135,7 @@ class TestDamage:
     def test_a_newer_version_asks_for_an_upgrade(self, content, tmp_path):
         path = tmp_path / "m.hdfs"
         self.rewrite(content, path, {"version": bundle.VERSION + 1})
-        with pytest.raises(ModelFileError, match=r"version 2; upgrade hyperdfs"):
+        with pytest.raises(ModelFileError, match=r"version 3; upgrade hyperdfs"):
             load(path)
 
     @pytest.mark.parametrize(

@@ -32,6 +32,25 @@ def test_a_feature_feeds_its_own_inputs_only(sizes, dim, members):
         assert out[:, own].all()
 
 
+def test_tiles_are_the_whole_matrix():
+    sizes = [1, 30, 4] * 20
+    layer = GroupEmbedding(2, np.repeat(np.arange(len(sizes)), sizes), 8)
+    with torch.no_grad():
+        layer.weight.normal_()
+    assert len(layer.tiles) > 3
+    x = torch.randn(1, 5, sum(sizes))
+    weight, bias = layer.affine()[0]
+    torch.testing.assert_close(layer(x), x @ weight + bias, atol=1e-5, rtol=1e-5)
+
+
+def test_whole_matrices_of_older_files_can_be_read():
+    before, after = (GroupEmbedding(2, [0, 0, 0, 1], 2) for _ in range(2))
+    with torch.no_grad():
+        before.weight.normal_()
+    after.load_state_dict({"weight": before.affine()[0][0].detach()})
+    assert torch.equal(after.weight, before.weight)
+
+
 def test_it_starts_with_the_first_column_of_each_feature():
     layer = GroupEmbedding(2, [0, 0, 0, 1], 2)
     x = torch.randn(1, 5, 4)

@@ -163,9 +163,9 @@ def test_joint_step_of_any_size(encoder, members, m, more, missing):
     check_step(encoder=encoder, members=members, m=m, d=m + more, missing=missing)
 
 
-@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("members, own_x", [(1, False), (3, False), (3, True)])
 @pytest.mark.parametrize("pattern", ["none", "sparse", "few columns", "one for all", "dense"])
-def test_row_product_at_any_sparsity(pattern: str, members: int) -> None:
+def test_row_product_at_any_sparsity(pattern: str, members: int, own_x: bool) -> None:
     torch.manual_seed(0)
     n, n_in, width, n_out = 24, 30, 5, 4
     keep = torch.rand(1, n, n_in) < {"none": 0.0, "dense": 0.9}.get(pattern, 0.1)
@@ -173,7 +173,9 @@ def test_row_product_at_any_sparsity(pattern: str, members: int) -> None:
         keep[..., 4:] = False
     if pattern == "one for all":
         keep[..., 7] = True
-    x = (torch.randn(1, n, n_in).double() * keep).requires_grad_()
+    x = torch.randn(members if own_x else 1, n, n_in).double() * keep
+    x[0, 3:6] = 0.0  # known to other members
+    x.requires_grad_()
     code = torch.randn(members, n, width).double().requires_grad_()
     table = torch.randn(members, n_in, width, n_out).double().requires_grad_()
     inputs, weight = (x, code, table), torch.randn(members, n, n_out).double()

@@ -107,23 +107,21 @@ class _Cells(NamedTuple):
 
     columns: Tensor | None  # None: all
     rows: Tensor  # (columns, k)
-    x: Tensor  # (columns, k, 1)
+    x: Tensor  # (E or 1, columns, k, 1)
 
     def of(self, table: Tensor) -> Tensor:
         return table if self.columns is None else table[:, self.columns]
 
 
 def _cells(x: Tensor) -> list[_Cells] | None:
-    """The cells of x that are not 0, column by column; None when that would not pay.
+    """The cells of x that are not 0 for some member, by column; None when that would not pay.
 
     A few columns with many of them (the constant 1, what everybody buys) stand apart, so that the
     others are padded to a small number.
     """
-    if len(x) > 1:
-        return None
     n, n_in = x.shape[1:]
-    x = x[0].T
-    filled = x != 0
+    x = x.mT
+    filled = (x != 0).any(0)
     count = filled.sum(1)
     ordered, order = torch.sort(count, descending=True)
     cost = n * torch.arange(n_in, device=x.device) + n_in * ordered
@@ -137,10 +135,10 @@ def _cells(x: Tensor) -> list[_Cells] | None:
         filled[busy] = False
         groups.append(_padded(None, x, filled, int(ordered[apart])))
     elif len(others):
-        groups.append(_padded(others, x[others], filled[others], int(ordered[apart])))
+        groups.append(_padded(others, x[:, others], filled[others], int(ordered[apart])))
     if apart:
         rows = torch.arange(n, device=x.device).expand(apart, -1).contiguous()
-        groups.append(_Cells(busy, rows, x[busy].unsqueeze(-1)))
+        groups.append(_Cells(busy, rows, x[:, busy].unsqueeze(-1)))
     return groups
 
 
@@ -148,10 +146,10 @@ def _padded(columns: Tensor | None, x: Tensor, filled: Tensor, k: int) -> _Cells
     column, row = filled.nonzero(as_tuple=True)
     count = filled.sum(1)
     slot = torch.arange(len(row), device=x.device) - (count.cumsum(0) - count)[column]
-    rows = row.new_zeros(len(x), k)
-    values = x.new_zeros(len(x), k)
+    rows = row.new_zeros(len(filled), k)
+    values = x.new_zeros(len(x), len(filled), k)
     rows[column, slot] = row
-    values[column, slot] = x[column, row]
+    values[:, column, slot] = x[:, column, row]
     return _Cells(columns, rows, values.unsqueeze(-1))
 
 
