@@ -50,9 +50,27 @@ INLINE vec only(vec v, long left)
     return load((const real *)&v, left);
 }
 
-/* Lane i of the result is the sum over the lanes of v[i]. Four sums take hardly longer than one. */
+/* The lanes, four by four, added up to four. */
+INLINE four fold(vec v)
+{
+    four total = AT(four, &v);
+#pragma GCC unroll 4
+    for (long j = 4; j < LANES; j += 4)
+        total += AT(four, (real *)&v + j);
+    return total;
+}
+
+/* Lane i of the result is the sum over the lanes of v[i]. */
 INLINE four lane_sums(const vec v[4])
 {
+#ifdef __clang__ /* which has no shuffles by computed places */
+    four total;
+    for (int i = 0; i < 4; i++) {
+        four part = fold(v[i]);
+        total[i] = (part[0] + part[2]) + (part[1] + part[3]);
+    }
+    return total;
+#else /* four sums take hardly longer than one */
     typeof(v[0] < v[0]) low, high, first, second; /* of each four lanes: by one, then by two */
 #pragma GCC unroll 16
     for (int j = 0; j < LANES; j++) {
@@ -61,12 +79,8 @@ INLINE four lane_sums(const vec v[4])
     }
     vec ab = __builtin_shuffle(v[0], v[1], low) + __builtin_shuffle(v[0], v[1], high);
     vec cd = __builtin_shuffle(v[2], v[3], low) + __builtin_shuffle(v[2], v[3], high);
-    vec all = __builtin_shuffle(ab, cd, first) + __builtin_shuffle(ab, cd, second);
-    four total = AT(four, &all);
-#pragma GCC unroll 4
-    for (long j = 4; j < LANES; j += 4)
-        total += AT(four, (real *)&all + j);
-    return total;
+    return fold(__builtin_shuffle(ab, cd, first) + __builtin_shuffle(ab, cd, second));
+#endif
 }
 
 INLINE four sum_four(long rows, long d, const real *x)
@@ -186,7 +200,7 @@ INLINE void unnorm_rows(long n, long d, real *restrict grad, const real *restric
  * infinity (or, without AVX-512, exp of the nearest of -87 and 87). */
 INLINE vec exponentials(vec x)
 {
-    vec power, p;
+    vec power = x, p = x;
     if (sizeof(real) == sizeof(double)) {
         for (int j = 0; j < LANES; j++)
             p[j] = (real)exp((double)x[j]);
