@@ -163,7 +163,7 @@ def test_joint_step_of_any_size(encoder, members, m, more, missing):
     check_step(encoder=encoder, members=members, m=m, d=m + more, missing=missing)
 
 
-@pytest.mark.parametrize("members, own_x", [(1, False), (3, False), (3, True)])
+@pytest.mark.parametrize(("members", "own_x"), [(1, False), (3, False), (3, True)])
 @pytest.mark.parametrize("pattern", ["none", "sparse", "few columns", "one for all", "dense"])
 def test_row_product_at_any_sparsity(pattern: str, members: int, own_x: bool) -> None:
     torch.manual_seed(0)
