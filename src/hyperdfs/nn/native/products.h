@@ -19,7 +19,6 @@ typedef REAL real;
 #endif
 typedef real vec __attribute__((vector_size(BYTES), aligned(sizeof(real)), may_alias));
 typedef real half __attribute__((vector_size(BYTES / 2), aligned(sizeof(real)), may_alias));
-typedef real quarter __attribute__((vector_size(BYTES / 4), aligned(sizeof(real)), may_alias));
 typedef real four __attribute__((vector_size(4 * sizeof(real)), aligned(sizeof(real)), may_alias));
 #define LANES ((long)(BYTES / sizeof(real)))
 #define AT(type, p) (*(type *)(p))
