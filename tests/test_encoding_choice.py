@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from hyperdfs import HyperDFSClassifier
-from hyperdfs.encoding_choice import TRIAL_GAIN, coarsest_good
+from hyperdfs.encoding_choice import EARLY, TRIAL_EPOCHS, TRIAL_GAIN, coarsest_good
 
 CLEAR, SLIGHT = 1.0 - 2.0 * TRIAL_GAIN, 1.0 - 0.5 * TRIAL_GAIN
 
@@ -26,9 +26,35 @@ CLEAR, SLIGHT = 1.0 - 2.0 * TRIAL_GAIN, 1.0 - 0.5 * TRIAL_GAIN
 )
 def test_more_columns_must_be_clearly_better(losses, chosen):
     steps = []
-    found = coarsest_good(range(3), losses.__getitem__, lambda *step: steps.append(step))
+    found = coarsest_good(
+        range(3), lambda i, give_up: [losses[i]], lambda *step: steps.append(step)
+    )
     assert found == chosen
     assert [done for _, done, _ in steps] == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("behind_at_first", "epochs"),
+    [(False, TRIAL_EPOCHS), (True, EARLY)],
+)
+def test_a_trial_is_given_up_early_unless_it_leads(behind_at_first, epochs):
+    """Two candidates end alike; the second is worth its columns if it led from the start."""
+    falling = [2.0 - epoch / TRIAL_EPOCHS for epoch in range(TRIAL_EPOCHS)]
+    lead = [0.9 * loss for loss in falling]
+    late = [2.0] * EARLY + lead[EARLY:]
+    candidates = [falling, late if behind_at_first else lead]
+    seen = []
+
+    def trial(losses, give_up):
+        seen.append(0)
+        for epoch in range(1, TRIAL_EPOCHS + 1):
+            seen[-1] = epoch
+            if give_up(losses[:epoch]):
+                break
+        return losses[: seen[-1]]
+
+    assert coarsest_good(candidates, trial, lambda *_: None) == (0 if behind_at_first else 1)
+    assert seen == [TRIAL_EPOCHS, epochs]
 
 
 @pytest.mark.parametrize(("bend", "straight"), [(lambda x: 3.0 * x, True), (np.cos, False)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,7 +22,10 @@ from hyperdfs.training.targets import Target
 FEWEST_FOR_TRIAL = 200  # validation rows that can tell encodings apart
 FEW_BINS = 3  # where they cannot: enough to bend, too few to learn by heart
 TRIAL_EPOCHS = 24  # fewer favour quantile columns, which learn faster and end up no better
+EARLY = 8  # epochs after which one that does not lead is given up
 TRIAL_GAIN = 0.01  # more columns must lower the loss by this share to be worth their weights
+
+GiveUp = Callable[[Sequence[float]], bool]  # given the losses so far
 
 
 @dataclass(frozen=True)
@@ -54,17 +58,27 @@ def encode(
 
 
 def coarsest_good(
-    encodings: Sequence[Encoding], trial_loss: Callable[[Encoding], float], progress: Progress
+    encodings: Sequence[Encoding],
+    trial: Callable[[Encoding, GiveUp], Sequence[float]],
+    progress: Progress,
 ) -> int:
-    """Of encodings with ever more columns, the finest that is clearly better than those before."""
-    chosen, best = 0, math.inf
+    """Of encodings with ever more columns, the finest that is clearly better than those before.
+
+    trial : the validation losses of an encoding, epoch by epoch, until it is told to give up.
+    """
+    chosen, best = 0, [math.inf]
     for i, candidate in enumerate(encodings):
         progress("encoding", i, len(encodings))
-        loss = trial_loss(candidate)
-        if loss < (1.0 - TRIAL_GAIN) * best:
-            chosen, best = i, loss
+        losses = trial(candidate, partial(_behind, best))
+        if min(losses) < (1.0 - TRIAL_GAIN) * min(best):
+            chosen, best = i, list(losses)
     progress("encoding", len(encodings), len(encodings))
     return chosen
+
+
+def _behind(best: Sequence[float], losses: Sequence[float]) -> bool:
+    """Whether more columns do not lead by then: they learn faster, so they never will."""
+    return len(losses) == EARLY and min(losses) >= min(best[:EARLY])
 
 
 def trial_config(config: TableConfig) -> HyperConfig:

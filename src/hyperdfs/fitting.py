@@ -15,6 +15,7 @@ from hyperdfs.encoding_choice import (
     FEW_BINS,
     FEWEST_FOR_TRIAL,
     Encoding,
+    GiveUp,
     coarsest_good,
     encode,
     trial_config,
@@ -26,7 +27,7 @@ from hyperdfs.methods import Model, Shape, get_method
 from hyperdfs.methods.base import Job
 from hyperdfs.preprocess import Encoded, Preprocessor
 from hyperdfs.recall import decide
-from hyperdfs.training.loop import Progress
+from hyperdfs.training.loop import History, Progress
 from hyperdfs.training.targets import Target, class_emphasis, make_targets
 
 FEWEST_FOR_SPLIT = 30  # below, the training rows also serve as validation rows
@@ -139,9 +140,9 @@ def fit_state(
     def trial_job(candidate: Encoding) -> Job:
         return job(trial_config(config), candidate.shape, 1, lambda *_: None)
 
-    def trial_loss(candidate: Encoding) -> float:
-        model = fit("random", trial_job(candidate), candidate)
-        return min(float(row["valid_loss"]) for row in model.history)
+    def trial(candidate: Encoding, give_up: GiveUp) -> list[float]:
+        watched = replace(trial_job(candidate), give_up=lambda done: give_up(losses(done)))
+        return losses(fit("random", watched, candidate).history)
 
     if config.n_bins is None and straight.shape.n_columns < encoding.shape.n_columns:
         few = encode(table, space, n_classes, config.preprocessing, FEW_BINS)
@@ -151,7 +152,7 @@ def fit_state(
             candidates = [straight, few, encoding]
             arrays = (train, train_target.mixed, valid, valid_target.mixed, weight)
             chosen = decide(
-                lambda: coarsest_good(candidates, trial_loss, progress),
+                lambda: coarsest_good(candidates, trial, progress),
                 depends_on=trial_inputs(candidates, trial_job(encoding), arrays),
             )
             encoding = candidates[chosen]
@@ -165,6 +166,11 @@ def fit_state(
         model=model,
         typical=typical_results(encoding.encoded, encoding.preprocessor),
     )
+
+
+def losses(history: History) -> list[float]:
+    """On validation rows, epoch by epoch."""
+    return [float(row["valid_loss"]) for row in history]
 
 
 def typical_results(encoded: Encoded, preprocessor: Preprocessor) -> np.ndarray:

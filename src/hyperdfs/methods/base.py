@@ -78,6 +78,7 @@ class Job:
     progress: Progress
     held_out: np.ndarray | None = None
     preprocessor: Preprocessor | None = None  # of the rows, for a method that asks about raw values
+    give_up: Callable[[History], bool] = lambda history: False  # asked after epochs of stage 1
 
     def generator(self) -> torch.Generator:
         """Random numbers of this fit, from its seed."""

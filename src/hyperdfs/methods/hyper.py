@@ -138,6 +138,7 @@ def _attempt(job: Job, train: Rows, valid: Rows, *, shrink: float, joint: bool) 
         learning_rate=config.stage1_lr * shrink,
         generator=generator,
         progress=job.progress,
+        give_up=job.give_up,
     )
     if joint:
         scores = model.modules["selector"]

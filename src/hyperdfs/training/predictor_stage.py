@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -104,6 +105,7 @@ def fit_predictor(
     learning_rate: float,
     generator: torch.Generator,
     progress: Progress,
+    give_up: Callable[[History], bool] = lambda history: False,
 ) -> History:
     """Train every member, each to its own best epoch on fixed validation masks."""
     multiple = batch_multiple(config.masks_per_batch, len(train))
@@ -149,7 +151,7 @@ def fit_predictor(
             }
         )
         progress("predictor", epoch + 1, config.stage1_epochs)
-        if stop:
+        if stop or give_up(history):
             break
     progress("predictor", config.stage1_epochs, config.stage1_epochs)
     best.restore()
