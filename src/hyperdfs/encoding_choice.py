@@ -95,7 +95,8 @@ def trial_inputs(
     from hyperdfs import __version__
 
     settings = (job.config.model_dump_json(), job.max_budget, job.seed, job.device.type)
-    yield repr((*settings, __version__, str(torch.__version__))).encode()
+    rule = (TRIAL_GAIN, EARLY)
+    yield repr((*settings, *rule, __version__, str(torch.__version__))).encode()
     shown = [array for encoding in encodings for array in encoding.encoded]
     held_out = np.empty(0) if job.held_out is None else job.held_out
     for array in (*arrays, *shown, job.costs, held_out):

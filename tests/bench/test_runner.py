@@ -117,6 +117,16 @@ def test_cells_of_another_setting_are_not_mixed_in(store: Path, change: dict, fo
         prepare(store, [replace(TASKS[0], **change)])
 
 
+def test_a_field_that_a_stored_cell_does_not_know_is_not_taken_for_none(store: Path):
+    path = store / TASKS[0].key.path()
+    record = read_record(path)
+    name = next(name for name, value in record.config.items() if value is None)
+    del record.config[name]
+    write_cell(store, record)
+    with pytest.raises(InputError, match=rf"with {name}=\(no such field\) and the plan says None"):
+        prepare(store, [TASKS[0]])
+
+
 def test_data_that_have_changed_are_not_mixed_in(store: Path):
     (store / TASKS[1].key.path()).unlink()
     agenda = prepare(store, TASKS[:2])

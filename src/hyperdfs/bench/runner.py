@@ -21,6 +21,14 @@ PLAN = "plan.json"
 STALE = 60.0  # seconds after which a file in the making was left by a dead process
 
 
+class _Absent:
+    def __repr__(self) -> str:
+        return "(no such field)"
+
+
+ABSENT = _Absent()
+
+
 @dataclass(frozen=True)
 class Agenda:
     """What a store says about a plan: cells to run, and records that are there."""
@@ -85,10 +93,12 @@ def check_same_setting(root: Path, task: CellTask, record: CellRecord) -> None:
         **record.config,
     }
     for name in {**plan, **found}:
-        if plan.get(name) != found.get(name):
+        # A field that did not exist yet is not the same as one that is None.
+        planned, stored = plan.get(name, ABSENT), found.get(name, ABSENT)
+        if planned != stored:
             raise InputError(
                 f"Stored cells must have the plan's setting, but {root / task.key.path()} was run "
-                f"with {name}={found.get(name)!r} and the plan says {plan.get(name)!r}; choose "
+                f"with {name}={stored!r} and the plan says {planned!r}; choose "
                 "another --out, name the variant differently or delete the cell."
             )
 
