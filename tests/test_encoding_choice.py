@@ -6,8 +6,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from hyperdfs import HyperDFSClassifier
-from hyperdfs.encoding_choice import EARLY, TRIAL_EPOCHS, TRIAL_GAIN, coarsest_good
+from hyperdfs import HyperDFSClassifier, fitting
+from hyperdfs.encoding_choice import (
+    EARLY,
+    MANY_BINS,
+    MANY_INPUTS,
+    TRIAL_EPOCHS,
+    TRIAL_GAIN,
+    coarsest_good,
+)
 
 CLEAR, SLIGHT = 1.0 - 2.0 * TRIAL_GAIN, 1.0 - 0.5 * TRIAL_GAIN
 
@@ -65,3 +72,17 @@ def test_a_line_needs_one_column_and_a_wave_needs_more(bend, straight):
     quick = {"stage1_epochs": 1, "stage2_epochs": 1, "teacher_weight": 0.0}
     clf = HyperDFSClassifier(config=quick).fit(X, y)
     assert (clf._state.shape.n_columns == 2) == straight
+
+
+def test_fine_bins_are_tried_where_rows_abound_and_embedded_wider(monkeypatch):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.random((3000, 2)), columns=["a", "b"])
+    stripes = np.floor(30 * X["a"]) % 2  # too narrow for the bins of most tables
+    y = np.where(rng.random(len(X)) < 0.05, 1 - stripes, stripes)
+    quick = {"stage1_epochs": 1, "stage2_epochs": 1, "teacher_weight": 0.0, "rollout_steps": 0}
+    usual = HyperDFSClassifier(config=quick).fit(X, y)
+    assert usual.config_.embed_dim == 8
+    monkeypatch.setattr(fitting, "ROWS_FOR_MANY", len(X) // 2)
+    fine = HyperDFSClassifier(config=quick).fit(X, y)
+    assert fine._state.shape.n_columns == 2 * (MANY_BINS + 1) > usual._state.shape.n_columns
+    assert fine.config_.embed_dim == MANY_INPUTS

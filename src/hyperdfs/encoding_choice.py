@@ -21,6 +21,8 @@ from hyperdfs.training.targets import Target
 
 FEWEST_FOR_TRIAL = 200  # validation rows that can tell encodings apart
 FEW_BINS = 3  # where they cannot: enough to bend, too few to learn by heart
+MANY_BINS, ROWS_FOR_MANY = 96, 10_000  # as fine as trees cut: places on a map, prices
+MANY_INPUTS = 24  # per feature, of the networks that embed so many columns
 TRIAL_EPOCHS = 24  # fewer favour quantile columns, which learn faster and end up no better
 EARLY = 8  # epochs after which one that does not lead is given up
 TRIAL_GAIN = 0.01  # more columns must lower the loss by this share to be worth their weights
@@ -79,6 +81,14 @@ def coarsest_good(
 def _behind(best: Sequence[float], losses: Sequence[float]) -> bool:
     """Whether more columns do not lead by then: they learn faster, so they never will."""
     return len(losses) == EARLY and min(losses) >= min(best[:EARLY])
+
+
+def suited(config: TableConfig, encoding: Encoding) -> TableConfig:
+    """A candidate of many columns needs wider embeddings: what it tells apart must pass them."""
+    embeds = isinstance(config, HyperConfig) and config.embed_dim
+    if not embeds or encoding.preprocessor.n_bins != MANY_BINS:
+        return config
+    return config.model_copy(update={"embed_dim": max(embeds, MANY_INPUTS)})
 
 
 def trial_config(config: TableConfig) -> HyperConfig:

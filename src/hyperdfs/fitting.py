@@ -14,10 +14,13 @@ from hyperdfs.config import TableConfig
 from hyperdfs.encoding_choice import (
     FEW_BINS,
     FEWEST_FOR_TRIAL,
+    MANY_BINS,
+    ROWS_FOR_MANY,
     Encoding,
     GiveUp,
     coarsest_good,
     encode,
+    suited,
     trial_config,
     trial_inputs,
 )
@@ -138,7 +141,8 @@ def fit_state(
         )
 
     def trial_job(candidate: Encoding) -> Job:
-        return job(trial_config(config), candidate.shape, 1, lambda *_: None)
+        settings = suited(trial_config(config), candidate)
+        return job(settings, candidate.shape, 1, lambda *_: None)
 
     def trial(candidate: Encoding, give_up: GiveUp) -> list[float]:
         watched = replace(trial_job(candidate), give_up=lambda done: give_up(losses(done)))
@@ -150,12 +154,16 @@ def fit_state(
             encoding = few
         else:
             candidates = [straight, few, encoding]
+            if len(train) >= ROWS_FOR_MANY:
+                many = encode(table, space, n_classes, config.preprocessing, MANY_BINS)
+                candidates.append(many)
             arrays = (train, train_target.mixed, valid, valid_target.mixed, weight)
             chosen = decide(
                 lambda: coarsest_good(candidates, trial, progress),
                 depends_on=trial_inputs(candidates, trial_job(encoding), arrays),
             )
             encoding = candidates[chosen]
+            config = suited(config, encoding)
     model = fit(method, job(config, encoding.shape, members, progress), encoding)
     return FittedState(
         input_columns=tuple(table.columns),
