@@ -7,7 +7,7 @@ import torch
 from pydantic import Field
 
 from hyperdfs.config import TableConfig
-from hyperdfs.masks import rate_uniform, sizes_up_to
+from hyperdfs.masks import rate_uniform
 from hyperdfs.methods.base import Job, Method, Model, Shape
 from hyperdfs.nn.arrays import Arrays
 from hyperdfs.nn.eddi import PartialVAE
@@ -21,7 +21,6 @@ from hyperdfs.training.prices import relative_costs
 # Some runs never find a use for the latent, and then predict the same for everybody: a latent
 # that says less than SILENT nats about a whole row is trained at a low price for a while.
 SILENT, FREE, FREE_EPOCHS = 0.1, 0.1, 20  # nats, weight of the KL term, epochs of that weight
-WIDE = 100  # features among which subsets of any rate are hardly ever as small as a budget
 VALUES = 32  # results per feature that a purchase is imagined to have
 
 
@@ -38,7 +37,6 @@ class EDDIConfig(TableConfig):
     y_weight: float | None = Field(None, gt=0)  # of y in the bound; None: max(3, M / 10)
     samples: int = Field(50, ge=1)  # of latent, result and label
 
-    small_subsets: bool | None = None  # half of the masks within the budget; None: wide tables
     epochs: int = Field(200, ge=1)
     lr: float = Field(3e-3, gt=0)
     batch_size: int | None = Field(None, ge=1)
@@ -51,7 +49,6 @@ AUTHORS = {
     "width": 20,
     "encoder_hidden": (500, 200),
     "y_weight": 1.0,
-    "small_subsets": False,
     "lr": 1e-3,
     "batch_size": 100,
 }
@@ -82,8 +79,7 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     vae, fitted = model.modules["vae"], model.modules["fitted"]
     assert isinstance(vae, PartialVAE)
     assert isinstance(fitted, Arrays)
-    small = shape.n_features > WIDE if config.small_subsets is None else config.small_subsets
-    sampler = job.sampler(generator, sizes_up_to(job.max_budget) if small else rate_uniform)
+    sampler = job.sampler(generator, rate_uniform)
     groups = np.asarray(shape.column_group)
     values, distinct = occurring_values(train, groups, VALUES, generator)
     relative = torch.tensor(relative_costs(job.costs), dtype=torch.float32)
