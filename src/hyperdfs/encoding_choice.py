@@ -24,7 +24,7 @@ FEW_BINS = 3  # where they cannot: enough to bend, too few to learn by heart
 MANY_BINS, ROWS_FOR_MANY = 96, 10_000  # as fine as trees cut: places on a map, prices
 MANY_INPUTS = 24  # per feature, of the networks that embed so many columns
 TRIAL_EPOCHS = 24  # fewer favour quantile columns, which learn faster and end up no better
-EARLY = 8  # epochs after which one that does not lead is given up
+EARLY = 12  # epochs after which one that does not lead is given up
 TRIAL_GAIN = 0.01  # more columns must lower the loss by this share to be worth their weights
 
 GiveUp = Callable[[Sequence[float]], bool]  # given the losses so far
