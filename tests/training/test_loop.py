@@ -115,3 +115,23 @@ class TestBestWeights:
         best.update(torch.tensor([math.inf]))
         best.restore()
         assert net.w.tolist() == [[0, 0]]
+
+    def test_scores_may_come_from_another_device(self):
+        class Elsewhere:
+            """Nothing can be done with it but to bring it here."""
+
+            def __init__(self, *values):
+                self._values = values
+
+            def cpu(self):
+                return torch.tensor(self._values)
+
+        net = self.net(2)
+        best = BestWeights(net, 2, patience=1)
+        assert not best.update(Elsewhere(1.0, 2.0))
+        with torch.no_grad():
+            net.w.fill_(1.0)
+        assert not best.update(Elsewhere(3.0, 1.0))
+        assert best.score.tolist() == [1.0, 1.0]
+        best.restore()
+        assert net.w.tolist() == [[0, 0], [1, 1]]

@@ -127,6 +127,7 @@ class BestWeights:
 
     def update(self, score: Tensor) -> bool:
         """Take note of a score per member (lower is better); True when patience has run out."""
+        score = score.cpu()  # where the best one is kept, wherever the fit runs
         better = score < self.score
         if better.any():
             self._age = 0
