@@ -42,7 +42,9 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
     )
     learning = QLearning(net, train, config, price, job.max_budget, sampler, generator)
     extra = price - price.mean()  # all features being equal, a budget costs what it costs
-    check = policy_check(model.predictor, model.selector, valid, job.max_budget, extra)
+    check = policy_check(
+        model.predictor, model.selector, valid, job.max_budget, extra, cumulative=True
+    )
     model.history += learning.fit(check, job.progress)
     return model
 

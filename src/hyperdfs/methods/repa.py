@@ -111,9 +111,12 @@ def fit(job: Job, train: Rows, valid: Rows) -> Model:
         start_from(scores, _find_order(job, model, train, generator))
     price = extra_prices(job.costs, config.cost_weight, train, job.max_budget)
     steps = PolicySteps(net, scores, sampler, job.max_budget, price, config.temperature, generator)
+    check = policy_check(
+        model.predictor, model.selector, valid, job.max_budget, price, cumulative=True
+    )
     model.history += steps.fit(
         taught,
-        policy_check(model.predictor, model.selector, valid, job.max_budget, price),
+        check,
         _recipe(config, config.selector_epochs, config.selector_patience),
         job.progress,
     )

@@ -64,14 +64,27 @@ def repeated(rows: Rows, times: int) -> Rows:
 
 
 def policy_check(
-    predictor: Predictor, selector: Selector, valid: Rows, max_budget: int, price: Tensor
+    predictor: Predictor,
+    selector: Selector,
+    valid: Rows,
+    max_budget: int,
+    price: Tensor,
+    *,
+    cumulative: bool = False,
 ) -> Validate:
-    """A `validate`: mean log loss after 1..B purchases of the policy, plus what they cost."""
+    """A `validate`: mean log loss after 1..B purchases of the policy, plus what they cost.
+
+    A greedy method weighs each loss against the price of the purchase just made. With `cumulative`
+    it is the price of all purchases until then, for methods that learn what a trajectory costs.
+    """
     labels, weight = valid.target.argmax(1).cpu().numpy(), valid.weight.cpu().numpy()
+    prices = price.cpu().numpy()
+    summed = cumulative and np.ptp(prices) > 0  # of equal prices every policy pays the same
 
     def validate() -> float:
         path = walk(predictor, selector, valid.x, valid.available(), valid.columns, max_budget)
-        paid = np.where(path.order >= 0, price.cpu().numpy()[path.order], 0.0)
+        paid = np.where(path.order >= 0, prices[path.order], 0.0)
+        paid = paid.cumsum(1) if summed else paid
         return mean_log_loss(labels, path.proba[:, 1:], weight=weight) + float(paid.mean())
 
     return validate
