@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from hyperdfs.case import Case
 from hyperdfs.errors import HyperDFSError, InputError
-from small_tables import fit, mixed
+from small_tables import fit, mixed, numbers
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +65,33 @@ def test_round_trip_through_json(clf, feature, value):
     assert again.recommend() == case.recommend()
     again.undo()
     assert again.values == {}
+
+
+@pytest.fixture(scope="module")
+def numbered():
+    X, y = numbers(m=4)
+    return fit(pd.DataFrame(X), y, max_budget=3, groups={"pair": [0, 2]})
+
+
+@pytest.mark.parametrize(
+    "value",
+    [{0: 1.5, 2: -0.5}, {2: 0.5}, {np.int64(0): 1.5}, pd.Series({0: 1.5, 2: 1.0}), [1.5, None]],
+    ids=str,
+)
+def test_columns_with_numbers_for_names_survive_json(numbered, value):
+    case = numbered.start_case({1: 0.25}).observe("pair", value).skip("3")
+    stored = json.loads(json.dumps(case.to_dict(), allow_nan=False))
+    for content in (stored, case.to_dict()):
+        again = Case.from_dict(numbered, content)
+        assert again.to_dict() == case.to_dict()
+        assert (again.values, again.skipped) == (case.values, case.skipped)
+        np.testing.assert_array_equal(again.proba, case.proba)
+
+
+def test_a_wrong_column_is_still_refused(numbered):
+    for name in ("1", 1, "00"):
+        with pytest.raises(InputError, match="feature 'pair' has no column"):
+            numbered.start_case().observe("pair", {name: 0.5})
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Self
@@ -104,7 +104,8 @@ class Case:
 
     def observe(self, feature: str | int, value: Any) -> Self:
         """Take in a result. A missing value is a purchase that gave nothing: paid, then skipped."""
-        index, value = self._fresh(feature), _plain(value)
+        index = self._fresh(feature)
+        value = _by_label(_plain(value), self._space.columns[index])
         encoded = self._state.preprocessor.encode_cells(index, value)
         if encoded is None:
             self._leave(index)
@@ -251,6 +252,15 @@ def _by_feature(known: Mapping[Any, Any], space: FeatureSpace) -> dict[Any, Any]
         else:
             merged.setdefault(owner, {})[key] = value
     return merged
+
+
+def _by_label(value: Any, columns: tuple[Hashable, ...]) -> Any:
+    """Parts by the labels of the table; JSON turns a label that is a number into text."""
+    if not isinstance(value, Mapping):
+        return value
+    labels: dict[Hashable, Hashable] = {str(column): column for column in columns}
+    labels.update({column: column for column in columns})
+    return {labels.get(key, key): part for key, part in value.items()}
 
 
 def _plain(value: Any) -> Any:
