@@ -62,7 +62,7 @@ def save(model: DFSClassifier, path: str | Path) -> None:
         "torch": str(torch.__version__),
         "sha256": hashlib.sha256(packed).hexdigest(),
         "estimator": type(model).__name__,
-        "params": _params(model),
+        "params": _params(state),
         "classes": _classes(model.classes_),
         "n_features_in": model.n_features_in_,
         "feature_names_in": _names(getattr(model, "feature_names_in_", None)),
@@ -140,6 +140,7 @@ def _restore(
         model=built.to(device),
         typical=arrays["typical"],
         target=manifest.get("target"),
+        params=params,
     )
     model.classes_ = np.array(manifest["classes"]["labels"], dtype=manifest["classes"]["dtype"])
     if len(model.classes_) != shape.n_classes:
@@ -151,14 +152,15 @@ def _restore(
     return model
 
 
-def _params(model: DFSClassifier) -> dict[str, Any]:
-    """Constructor parameters as JSON; prices and groups come from the fitted feature space."""
-    params = model.get_params(deep=False)
-    params["costs"] = None if params["costs"] is None else model.features_.costs.tolist()
+def _params(state: FittedState) -> dict[str, Any]:
+    """The parameters of the fit as JSON; prices and groups come from the fitted feature space."""
+    params, space = dict(state.params), state.preprocessor.space
+    params["costs"] = None if params["costs"] is None else space.costs.tolist()
     if params["groups"] is not None:
-        params["groups"] = {"feature_space": model.features_.to_dict()}
+        params["groups"] = {"feature_space": space.to_dict()}
     if params["config"] is not None:
         params["config"] = dict(params["config"])
+    params["device"] = str(params["device"])
     if not isinstance(params["random_state"], int | np.integer | type(None)):
         params["random_state"] = None  # a generator's state is spent by the fit
     return params
@@ -175,7 +177,7 @@ def _plain(value: Any) -> Any:
         return value.tolist()
     raise InputError(
         f"Parameters of a saved model must be text, numbers or lists, got {value!r}; "
-        "set a plain value with set_params(...)."
+        "fit it with a plain value."
     )
 
 

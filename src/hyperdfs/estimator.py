@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -109,6 +110,7 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
                 "add rows of another class."
             )
         seed = check_seed(self.random_state)
+        params = {**self.get_params(deep=False), "config": copy.deepcopy(self.config)}
         with show_progress(self.verbose) as progress, one_thread(), kept_memory():
             self._state = fit_state(
                 table,
@@ -124,6 +126,7 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
                 seed=seed,
                 progress=progress,
             )
+        self._state.params = params
         self.classes_ = classes
         self._publish()
         return self
@@ -133,7 +136,7 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
         self.features_ = self._state.preprocessor.space
         self.config_ = self._state.config
         self.history_ = self._state.model.history
-        self.max_budget_ = min(int(self.max_budget), len(self.features_))
+        self.max_budget_ = min(int(self._state.params["max_budget"]), len(self.features_))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Class probabilities; every non-missing cell counts as known, every missing one as not."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -49,6 +50,7 @@ class FittedState:
     model: Model
     typical: np.ndarray  # (TYPICAL, D) encoded example results, feature by feature
     target: str | None = None  # the column of labels, where the table had one
+    params: dict[str, Any] = field(default_factory=dict)  # of the estimator, as the fit found them
 
 
 def pick_device(device: str) -> torch.device:

@@ -8,6 +8,7 @@ import zipfile
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from safetensors.numpy import load as load_tensors
 from saved_models import priced_model, saved_bytes, small_model
 from sklearn.base import clone
@@ -135,8 +136,9 @@ class TestRoundTrip:
             {"config": {"primary": (4,), "stage1_epochs": np.int32(2), "noise": np.float32(0.5)}},
             {"groups": FeatureSpace.from_columns(["x0", "x1", "x2", "x3"], costs=2.0)},
             {"random_state": np.random.RandomState(0)},
+            {"device": torch.device("cpu")},
         ],
-        ids=["max_budget", "seed", "config", "groups", "generator"],
+        ids=["max_budget", "seed", "config", "groups", "generator", "device"],
     )
     def test_parameters_in_numpys_and_other_types(self, params, tmp_path):
         X, y = numbers(40)
@@ -150,6 +152,24 @@ class TestRoundTrip:
         # A generator is used up by the fit and cannot be written down.
         assert again.random_state == (None if isinstance(seed, np.random.RandomState) else seed)
         assert clone(again).fit(X, y).config_ == model.config_
+
+    def test_parameters_are_those_of_the_fit(self, tmp_path):
+        """Whatever they are set to later, for the next fit."""
+        X, y = numbers(40)
+        config = dict(TINY)
+        model = DFSClassifier("random", max_budget=2, config=config, costs=[1, 2, 3, 4])
+        model.fit(X, y).set_params(method="vip", max_budget=4, preset="authors", costs=None)
+        config["stage1_epochs"] = 1
+        model.save(tmp_path / "m.hdfs")
+        again = load(tmp_path / "m.hdfs")
+        assert (again.method, again.max_budget, again.preset) == ("random", 2, "default")
+        assert again.max_budget_ == model.max_budget_ == 2
+        np.testing.assert_array_equal(again.acquire(X).proba, model.acquire(X).proba)
+        refitted = clone(again).fit(X, y)
+        assert refitted.config_ == model.config_
+        assert refitted.features_ == model.features_
+        again.save(tmp_path / "again.hdfs")
+        assert (tmp_path / "again.hdfs").read_bytes() == (tmp_path / "m.hdfs").read_bytes()
 
     @pytest.mark.parametrize("columns", [[0, 1, 2, 3], [9, 3, 7, 1]])
     def test_integer_column_names(self, columns, tmp_path):
