@@ -49,3 +49,15 @@ def test_afterwards_it_is_given_back():
 def test_an_error_passes_through():
     with pytest.raises(ValueError, match="inside"), kept_memory():
         raise ValueError("inside")
+
+
+def test_of_two_that_overlap_the_last_gives_it_back():
+    first, second = kept_memory(), kept_memory()
+    with first:
+        second.__enter__()
+        arrays = [np.ones(2**20, np.float32) for _ in range(64)]
+        del arrays
+        kept = resident()
+    assert kept - resident() < 8 * PAGES
+    second.__exit__(None, None, None)
+    assert kept - resident() > 32 * PAGES

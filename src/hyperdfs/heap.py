@@ -11,15 +11,21 @@ import ctypes
 import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Lock
 
 TRIM_THRESHOLD, MMAP_THRESHOLD = -1, -3  # mallopt's names of its settings
 LARGEST = 2**25  # bytes of an array that comes from the heap; glibc allows no more
 KEPT = 2**30  # free bytes at the end of the heap that are not given back during a fit
 
+_LOCK = Lock()
+_INSIDE: list[ctypes.CDLL] = []  # one for each fit that runs
+
 
 @contextmanager
 def kept_memory() -> Iterator[None]:
     """Inside, freed memory is kept for the next arrays; afterwards it is given back.
+
+    Of several at once in one process, the last to end gives it back.
 
     glibc raises both thresholds by itself as large arrays come and go. What is left behind is where
     that would end.
@@ -28,10 +34,15 @@ def kept_memory() -> Iterator[None]:
         yield
         return
     libc = ctypes.CDLL(None)
-    libc.mallopt(MMAP_THRESHOLD, LARGEST)
-    libc.mallopt(TRIM_THRESHOLD, KEPT)
+    with _LOCK:
+        libc.mallopt(MMAP_THRESHOLD, LARGEST)
+        libc.mallopt(TRIM_THRESHOLD, KEPT)
+        _INSIDE.append(libc)
     try:
         yield
     finally:
-        libc.mallopt(TRIM_THRESHOLD, 2 * LARGEST)
-        libc.malloc_trim(0)
+        with _LOCK:
+            _INSIDE.pop()
+            if not _INSIDE:
+                libc.mallopt(TRIM_THRESHOLD, 2 * LARGEST)
+                libc.malloc_trim(0)
