@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import tempfile
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 import hyperdfs
+from hyperdfs.atomic import replacing
 from hyperdfs.datasets import load_dataset
 
 OUT = Path(__file__).parents[1] / "docs" / "methods" / "img"
@@ -129,10 +129,8 @@ def picture(method: str) -> str:
 
 def write(path: Path, text: str) -> None:
     """Atomically: the file is whole or as it was."""
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, suffix=".part", delete=False) as file:
-        file.write(text)
-    os.chmod(file.name, 0o644)
-    os.replace(file.name, path)
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def gallery() -> str:

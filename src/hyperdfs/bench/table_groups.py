@@ -1,4 +1,7 @@
-"""Who is compared with whom: groups of methods, in the order of the tables."""
+"""Who is compared with whom: groups of methods, in the order of the tables.
+
+Written out, because the registry of methods imports torch and tables do without; a test compares.
+"""
 
 from __future__ import annotations
 
