@@ -32,10 +32,6 @@ class SubsetClassifier:
     preprocessor: Preprocessor
     input_columns: tuple[Hashable, ...]
 
-    @property
-    def n_parameters(self) -> int:
-        return sum(w.size + b.size for member in self.layers for w, b in member)
-
     def predict_proba(self, X: Any) -> np.ndarray:
         """X needs the columns of the subset only, and all of their values.
 

@@ -157,12 +157,6 @@ class Preprocessor:
             return None
         return columns.evaluate(readings)[0].astype(np.float32)
 
-    def known_category(self, feature: str | int, value: Any) -> bool:
-        """Whether every category in the value has a column of its own; numbers always do."""
-        group = self._position(feature)
-        pairs = zip(self._live[group][0], self._cells(group, value), strict=True)
-        return all(is_missing(cell) or reader.knows(cell) for reader, cell in pairs)
-
     def describe(self) -> list[dict[str, Any]]:
         """One JSON-able dict per raw column, for prompts and forms: name, feature and kind.
 

@@ -77,10 +77,6 @@ class ColumnReader:
             return self._read_boolean(value)
         return self._read_number(value)
 
-    def knows(self, value: Any) -> bool:
-        """Whether a category has a code of its own; every number and boolean is known."""
-        return self.kind != "category" or label_of(value, self.name) in self._codes
-
     def read_column(self, cells: pd.Series) -> np.ndarray:
         """**Shape** ``(n,)`` float64 readings."""
         if _is_stored_as_numbers(cells.dtype) and self.kind in _NUMERIC_KINDS:
