@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hyperdfs.masks import ColumnMap
-from hyperdfs.selectors.priced import per_cost
 from hyperdfs.training.data import Rows, make_rows
-from hyperdfs.training.prices import extra_prices, relative_costs
+from hyperdfs.training.orders import worth
+from hyperdfs.training.prices import extra_prices, per_cost, relative_costs
 
 
 def rows(weight: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0)) -> Rows:
@@ -51,3 +51,15 @@ def test_gain_per_cost() -> None:
     assert priced[0] > priced[1]
     assert priced[2] > priced[3]  # dearer is worse, noise or not
     assert per_cost(gain, torch.zeros(4)).isfinite().all()
+
+
+@given(
+    st.lists(st.tuples(st.floats(-1e3, 1e3), st.floats(0.0, 1e3)), min_size=1, max_size=9),
+)
+def test_gain_per_cost_of_arrays(pairs: list[tuple[float, float]]) -> None:
+    gain, cost = np.array(pairs).T
+    cost.flags.writeable = False
+    least = np.maximum(cost, 1e-6)
+    expected = np.where(gain > 0, gain / least, gain * least)
+    np.testing.assert_array_equal(worth(gain, cost), expected)
+    np.testing.assert_array_equal(worth(gain, np.ones(len(gain))), gain)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from hyperdfs.nn.arrays import Arrays
 from hyperdfs.nn.eddi import Normal, PartialVAE, kl
-from hyperdfs.selectors.priced import per_cost
+from hyperdfs.training.prices import per_cost
 
 SEED = 1
 WORK = 40_000  # encoder inputs at a time

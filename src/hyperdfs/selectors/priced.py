@@ -8,17 +8,9 @@ from torch import Tensor
 from hyperdfs.nn.arrays import Arrays
 from hyperdfs.nn.mlp import MaskedNet
 from hyperdfs.selectors.mlp import MLPSelector
+from hyperdfs.training.prices import per_cost
 
 LATER = 1e6
-
-
-def per_cost(gain: Tensor, cost: Tensor) -> Tensor:
-    """Gain per cost, which is relative to the mean: all 1 changes nothing.
-
-    Noise can put the gain of a worthless feature below 0, and there dearer must not mean better.
-    """
-    cost = cost.clamp_min(1e-6)
-    return torch.where(gain > 0, gain / cost, gain * cost)
 
 
 class PricedSelector:

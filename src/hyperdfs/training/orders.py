@@ -12,7 +12,7 @@ from torch import Tensor
 from hyperdfs.acquisition import Predictor
 from hyperdfs.training.data import Rows, joined
 from hyperdfs.training.masked import observe
-from hyperdfs.training.prices import relative_costs
+from hyperdfs.training.prices import per_cost, relative_costs
 
 Losses = Callable[[list[list[int]]], np.ndarray]  # subsets -> the loss of knowing each
 MOST_PAIRS = 500
@@ -21,9 +21,8 @@ AT_ONCE = 32_000  # rows of all subsets together
 
 
 def worth(gain: np.ndarray, cost: np.ndarray) -> np.ndarray:
-    """Gain per cost; a loss counts for more the more it costs. Cost 1 changes nothing."""
-    cost = np.maximum(cost, 1e-6)
-    return np.where(gain > 0, gain / cost, gain * cost)
+    """`per_cost` of arrays, in double precision."""
+    return per_cost(*(torch.tensor(array, dtype=torch.float64) for array in (gain, cost))).numpy()
 
 
 def forward_order(

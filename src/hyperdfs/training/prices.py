@@ -16,6 +16,15 @@ def relative_costs(costs: np.ndarray) -> np.ndarray:
     return costs / costs.mean()
 
 
+def per_cost(gain: Tensor, cost: Tensor) -> Tensor:
+    """Gain per cost, which is relative to the mean: all 1 changes nothing.
+
+    Noise can put the gain of a worthless feature below 0, and there dearer must not mean better.
+    """
+    cost = cost.clamp_min(1e-6)
+    return torch.where(gain > 0, gain / cost, gain * cost)
+
+
 def extra_prices(costs: np.ndarray, weight: float, train: Rows, max_budget: int) -> Tensor:
     """Extra loss for each feature, ``(M,)``: ``weight * H(y) / B`` for one of twice the mean cost.
 
