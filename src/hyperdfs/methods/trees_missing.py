@@ -84,10 +84,11 @@ def _samples(
     sampler: MaskSampler,
     generator: torch.Generator,
 ) -> tuple[Rows, Rows]:
-    """Purchases and what they are worth, each row judged by trees that have not seen it.
+    """Purchases and what they are worth, each row judged by trees that were not grown on it.
 
     Two halves: the trees of one judge the other, and of each half's samples a part is kept apart
-    to stop the training of the value network.
+    to stop the training of the value network. The rows that are judged do say after how many
+    rounds their judges stop: one number for all of them.
     """
     candidates = torch.from_numpy(np.argsort(-gains, kind="stable")[:MOST_CANDIDATES].copy())
     halves = torch.randperm(len(rows), generator=generator).chunk(2)

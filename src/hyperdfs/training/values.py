@@ -2,9 +2,9 @@
 
 The worth of feature j when S is known is ``sum_y q(y) [log p(y | S + j) - log p(y | S)]``. Its mean
 over all rows that look alike in S is the conditional mutual information, which is what a greedy
-policy wants to know. Two things keep it honest and steady: p comes from a predictor that has not
-seen the row, and q is half the row's label and half what such a predictor makes of the whole row,
-which has the same mean and less noise.
+policy wants to know. Two things keep it honest and steady: p comes from a predictor that was not
+trained on the row, and q is half the row's label and half what such a predictor makes of the whole
+row, which has the same mean and less noise.
 """
 
 from __future__ import annotations
