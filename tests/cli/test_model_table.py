@@ -90,6 +90,16 @@ def test_words_for_missing_numbers(
     assert "'dose' must be a number, got 'much'" in err
 
 
+def test_semicolons_and_decimal_commas(model: Path, tmp_path: Path) -> None:
+    table = rows().assign(x=lambda t: t["x"].map("{:.3f}".format).str.replace(".", ","))
+    table.loc[4, "x"] = "?"
+    table.to_csv(tmp_path / "rows.csv", index=False, sep=";")
+    assert main(["evaluate", str(model), str(tmp_path / "rows.csv")]) == 0
+    found = read_for_model(load(model), tmp_path / "rows.csv", "label")
+    assert pd.to_numeric(found["x"]).isna().sum() == 1
+    assert found["code"].tolist() == rows()["code"].tolist()
+
+
 def test_the_model_remembers_its_target(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,8 @@ import pytest
 
 from hyperdfs.cli.app import main
 from hyperdfs.cli.held_out import hold_out
-from hyperdfs.cli.oddities import oddities, read_gaps
+from hyperdfs.cli.oddities import oddities
+from hyperdfs.datasets.table_cells import read_gaps
 from hyperdfs.errors import InputError
 
 QUICK = ["--set", "stage1_epochs=1", "--set", "stage2_epochs=1", "--set", "teacher_weight=0"]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from hyperdfs.datasets.table_cells import read_gaps
 from hyperdfs.datasets.table_files import read_table
 from hyperdfs.errors import InputError
 
@@ -45,6 +46,15 @@ def test_decimal_commas_come_with_semicolons(tmp_path: Path) -> None:
     assert table["d"].dropna().tolist() == [3.0, 45.0]
     assert table["c"].dropna().tolist() == ["x,y", "1,5"]  # one cell is text, so all are
     assert table["b"].dropna().tolist() == [2.0]
+
+
+@pytest.mark.parametrize("word", ["?", "-", "NA", "n.a."])
+def test_decimal_commas_beside_words_for_missing(word: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "rows.csv", "a;b;y", "10,38;4,42;no", f"{word};-1;yes", "2;;no")
+    table, _ = read_gaps(read_table(path))
+    assert table["a"].fillna(-9).tolist() == [10.38, -9, 2]
+    assert table["b"].fillna(-9).tolist() == [4.42, -1, -9]
+    assert table["y"].tolist() == ["no", "yes", "no"]
 
 
 @pytest.mark.parametrize("header", ["age,sex,chol", "age,sex,chol,"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hyperdfs.datasets.table_files import is_missing_word
+from hyperdfs.datasets.table_cells import is_missing_word
 
 if TYPE_CHECKING:
     from hyperdfs.estimator import DFSClassifier

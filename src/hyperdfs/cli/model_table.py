@@ -11,7 +11,7 @@ import pandas as pd
 
 from hyperdfs.cli.files import read_table
 from hyperdfs.cli.model_columns import model_columns
-from hyperdfs.datasets.table_files import without_missing_words
+from hyperdfs.datasets.table_cells import without_missing_words
 from hyperdfs.errors import listing
 from hyperdfs.preprocess.readings import label_of
 

@@ -9,35 +9,12 @@ from collections.abc import Iterator
 import pandas as pd
 from pandas.api.types import is_integer_dtype, is_string_dtype
 
-from hyperdfs.datasets.table_files import NO_NAME, without_missing_words
+from hyperdfs.datasets.table_files import NO_NAME
 from hyperdfs.errors import listing
 
 ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
 # Fewer rows can all differ by chance.
 FEWEST_FOR_IDENTIFIER = 10
-
-
-def read_gaps(X: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Columns of numbers and words for missing values as numbers, and a sentence about each.
-
-    >>> table, notes = read_gaps(pd.DataFrame({"age": ["54", "?", "61"], "sex": ["F", "?", "M"]}))
-    >>> table["age"].tolist(), notes
-    ([54.0, nan, 61.0], ["age: '?' counts as missing (1 of 3 cells), the others are numbers"])
-    """
-    X, notes = X.copy(), []
-    for name in X.columns:
-        if not is_string_dtype(X[name]):
-            continue
-        cells = without_missing_words(X[name])
-        words = X[name][cells.isna()].dropna()
-        numbers = pd.to_numeric(cells, errors="coerce")
-        if len(words) and numbers.notna().any() and numbers.isna().sum() == cells.isna().sum():
-            X[name] = numbers
-            notes.append(
-                f"{name}: {listing(words.unique())} counts as missing ({len(words)} of {len(X)} "
-                "cells), the others are numbers"
-            )
-    return X, notes
 
 
 def oddities(X: pd.DataFrame) -> Iterator[str]:

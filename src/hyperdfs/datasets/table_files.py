@@ -12,15 +12,12 @@ from typing import Any, BinaryIO, cast
 import numpy as np
 import pandas as pd
 
+from hyperdfs.datasets.table_cells import decimal_points
 from hyperdfs.errors import DataNotFoundError, InputError, MissingExtraError, suggest
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 PARQUET = (".parquet", ".pq")
 MOST_CLASSES = 100
-# What people write for a missing value; pandas knows some of them only, and not in every case.
-MISSING_WORDS = frozenset(
-    ("", "?", "-", "--", ".", "na", "n/a", "n.a.", "nan", "none", "null", "unknown", "missing")
-)
 NO_NAME = "Unnamed: "  # how pandas begins the name of a column without one
 
 
@@ -76,7 +73,7 @@ def _read_text(
     table = table.drop(columns=spare)  # a separator at the end of every line, the header's too
     if separator == ";":
         for column in set(table.columns) - text:
-            table[column] = _decimal_commas(table[column])
+            table[column] = decimal_points(table[column])
     return table
 
 
@@ -106,16 +103,6 @@ def _check_lost_cells(path: Path, table: pd.DataFrame) -> None:
         )
 
 
-def _decimal_commas(column: pd.Series) -> pd.Series:
-    """Numbers, where the text is numbers with decimal commas; else the column as it is."""
-    if not pd.api.types.is_string_dtype(column):
-        return column
-    present = column.dropna()
-    if not present.str.fullmatch(r"[+-]?\d*,?\d+([eE][+-]?\d+)?").all():
-        return column
-    return pd.to_numeric(column.str.replace(",", "."))
-
-
 def _encoding_complaint(path: Path) -> str:
     with _open(path) as file:
         start = file.read(2)
@@ -124,22 +111,6 @@ def _encoding_complaint(path: Path) -> str:
         f"A table must be text in UTF-8, {path} is not; save it as UTF-8, e.g. with "
         f"`iconv -f {source} -t UTF-8 {path.name} > utf8.csv`."
     )
-
-
-def is_missing_word(text: str) -> bool:
-    """Whether a word stands for a missing value.
-
-    >>> is_missing_word("N/A"), is_missing_word("0")
-    (True, False)
-    """
-    return text.strip().lower() in MISSING_WORDS
-
-
-def without_missing_words(column: pd.Series) -> pd.Series:
-    """A column whose words for a missing value are missing cells."""
-    if not pd.api.types.is_string_dtype(column):
-        return column
-    return column.mask(column.str.strip().str.lower().isin(MISSING_WORDS))
 
 
 def table_suffix(path: Path) -> str:
