@@ -101,3 +101,18 @@ def test_a_column_without_name_that_holds_something_is_kept(tmp_path: Path) -> N
     path = tmp_path / "rows.csv"
     pd.DataFrame(EXPECTED).to_csv(path)
     assert list(read_table(path).columns) == ["Unnamed: 0", "age", "sex", "chol"]
+
+
+@pytest.mark.parametrize("header", ["a,b,y,y", '"y",b,a, y'])
+def test_a_name_that_comes_twice_is_refused(header: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "rows.csv", header, "1,2,3,4")
+    with pytest.raises(InputError, match=r"names must be unique, .*rows.csv has 'y' twice; rename"):
+        read_table(path)
+
+
+def test_a_name_that_comes_twice_in_parquet_is_refused(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pytest.importorskip("pyarrow").table([[1, 2], [3, 4]], names=["a", "a"])
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    with pytest.raises(InputError, match=r"names must be unique, .* has 'a' twice"):
+        read_table(tmp_path / "rows.parquet")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 import warnings
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -13,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from hyperdfs.datasets.table_cells import decimal_points
-from hyperdfs.errors import DataNotFoundError, InputError, MissingExtraError, suggest
+from hyperdfs.errors import DataNotFoundError, InputError, MissingExtraError, listing, suggest
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 PARQUET = (".parquet", ".pq")
@@ -55,6 +56,7 @@ def _read_text(
     path: Path, usual: str, missing: Sequence[str] | None, text: set[str]
 ) -> pd.DataFrame:
     separator = _separator(path, usual)
+    _need_names_once(path, _header(path, separator))
     options: dict[str, Any] = {
         "sep": separator,
         "skipinitialspace": True,
@@ -88,6 +90,28 @@ def _separator(path: Path, usual: str) -> str:
     header = re.sub(r'"[^"]*"', "", header)  # a separator inside quotes is none
     other = max(",;\t", key=header.count)
     return other if usual not in header and other in header else usual
+
+
+def _header(path: Path, separator: str) -> list[str]:
+    """The names as they are written; pandas would rename those that come twice."""
+    row = pd.read_csv(
+        path,
+        sep=separator,
+        header=None,
+        nrows=1,
+        dtype=str,
+        skipinitialspace=True,
+        keep_default_na=False,
+    )
+    return [name for name in row.iloc[0] if name]
+
+
+def _need_names_once(path: Path, names: Sequence[Any]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(
+            f"Column names must be unique, {path} has {listing(twice)} twice; rename or remove one."
+        )
 
 
 def _check_lost_cells(path: Path, table: pd.DataFrame) -> None:
@@ -125,11 +149,16 @@ def need_file(path: Path, what: str) -> None:
 
 def _read_parquet(path: Path) -> pd.DataFrame:
     try:
+        from pyarrow.parquet import read_schema  # type: ignore[import-untyped]
+
+        _need_names_once(path, read_schema(path).names)
         return pd.read_parquet(path).reset_index(drop=True)
     except ImportError:
         raise MissingExtraError(
             "Reading Parquet needs pyarrow; install hyperdfs[parquet] or convert the file to CSV."
         ) from None
+    except InputError:
+        raise
     except (ValueError, OSError) as error:
         raise InputError(f"{path} cannot be read as Parquet: {error}.") from None
 
