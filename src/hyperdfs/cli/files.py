@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hyperdfs.datasets.table_files import need_columns, need_file, read_table, split_target
+from hyperdfs.datasets.table_files import need_columns, need_file, read_table
+from hyperdfs.datasets.table_labels import split_target
 from hyperdfs.errors import InputError
 
 __all__ = ["file_rows", "need_columns", "read_costs", "read_groups", "read_table", "split_target"]

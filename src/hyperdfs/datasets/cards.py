@@ -15,9 +15,9 @@ from hyperdfs.datasets.table_files import (
     SEPARATORS,
     need_columns,
     read_table,
-    split_target,
     table_suffix,
 )
+from hyperdfs.datasets.table_labels import split_target
 from hyperdfs.errors import DataNotFoundError, InputError, suggest
 from hyperdfs.features import FeatureSpace
 

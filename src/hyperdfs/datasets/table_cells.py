@@ -11,6 +11,7 @@ from hyperdfs.errors import listing
 MISSING_WORDS = frozenset(
     ("", "?", "-", "--", ".", "na", "n/a", "n.a.", "nan", "none", "null", "unknown", "missing")
 )
+WHOLE = r"[+-]?\d+"
 COMMA_NUMBER = r"[+-]?\d*,?\d+([eE][+-]?\d+)?"
 
 
@@ -50,6 +51,19 @@ def decimal_points(column: pd.Series) -> pd.Series:
         return column
     points = column.where(numbers.isna(), column.str.replace(",", "."))
     return points if (points.notna() & numbers.isna()).any() else pd.to_numeric(points)
+
+
+def whole_numbers(text: pd.Series) -> pd.Series:
+    """Digits as whole numbers without loss; missing cells stay missing.
+
+    >>> whole_numbers(pd.Series(["9007199254740993", None])).tolist()
+    [9007199254740993, <NA>]
+    """
+    numbers = [None if pd.isna(cell) else int(cell) for cell in text]
+    try:
+        return pd.Series(numbers, text.index, "Int64", text.name)
+    except OverflowError:
+        return pd.Series(numbers, text.index, object, text.name)
 
 
 def read_gaps(X: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:

@@ -6,19 +6,18 @@ import gzip
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-import numpy as np
 import pandas as pd
 
-from hyperdfs.datasets.table_cells import decimal_points
+from hyperdfs.datasets.table_cells import WHOLE, decimal_points, whole_numbers
 from hyperdfs.errors import DataNotFoundError, InputError, MissingExtraError, listing, suggest
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 PARQUET = (".parquet", ".pq")
-MOST_CLASSES = 100
+EXACT = 2**53  # from here on a float no longer tells whole numbers apart
 NO_NAME = "Unnamed: "  # how pandas begins the name of a column without one
 
 
@@ -71,12 +70,25 @@ def _read_text(
     if any(issubclass(found.category, pd.errors.ParserWarning) for found in complaints):
         # Cells beyond the header's names were left out.
         _check_lost_cells(path, pd.read_csv(path, **options))
+    _mend_large(path, options, table)
     spare = [c for c in table.columns if c.startswith(NO_NAME) and table[c].isna().all()]
     table = table.drop(columns=spare)  # a separator at the end of every line, the header's too
     if separator == ";":
         for column in set(table.columns) - text:
             table[column] = decimal_points(table[column])
     return table
+
+
+def _mend_large(path: Path, options: Mapping[str, Any], table: pd.DataFrame) -> None:
+    """Large whole numbers, which a blank cell turns into floats, once more and without loss."""
+    floats = table.select_dtypes("float")
+    large = floats.columns[(floats.abs() >= EXACT).any()]
+    if not len(large):
+        return
+    text = pd.read_csv(path, index_col=False, **{**options, "dtype": dict.fromkeys(large, str)})
+    for name in large:
+        if text[name].dropna().str.fullmatch(WHOLE).all():
+            table[name] = whole_numbers(text[name])
 
 
 def _open(path: Path) -> BinaryIO:
@@ -161,35 +173,6 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         raise
     except (ValueError, OSError) as error:
         raise InputError(f"{path} cannot be read as Parquet: {error}.") from None
-
-
-def split_target(table: pd.DataFrame, target: str) -> tuple[pd.DataFrame, np.ndarray, int]:
-    """Features, labels, and how many rows were left out because they have no label."""
-    need_columns(table, [target])
-    known = table[target].notna()
-    if not known.any():
-        raise InputError(f"Column {target!r} must hold labels, all its cells are empty.")
-    return (
-        table[known].drop(columns=target),
-        labels_of(table.loc[known, target]),
-        int((~known).sum()),
-    )
-
-
-def labels_of(column: pd.Series) -> np.ndarray:
-    """Class labels as integers, booleans or text."""
-    if pd.api.types.is_bool_dtype(column):
-        return column.to_numpy(bool)
-    if pd.api.types.is_numeric_dtype(column):
-        values = column.to_numpy(float)
-        if (values == np.round(values)).all():
-            return values.astype(np.int64)
-        if len(np.unique(values)) > MOST_CLASSES:
-            raise InputError(
-                f"Column {column.name!r} must hold classes, got {len(np.unique(values))} different "
-                "decimal numbers; cut them into classes first."
-            )
-    return column.astype(str).to_numpy(str)
 
 
 def need_columns(table: pd.DataFrame, names: Iterable[str]) -> None:
