@@ -90,6 +90,21 @@ def test_words_for_missing_numbers(
     assert "'dose' must be a number, got 'much'" in err
 
 
+def test_words_for_missing_beside_categories_and_classes(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = rows()
+    table.loc[3, "code"], table.loc[[5, 6], "label"] = "?", "NA"  # no category and no class
+    table.rename(columns={"label": "truth"}).to_csv(tmp_path / "rows.csv", index=False)
+    assert main(["evaluate", str(model), str(tmp_path / "rows.csv")]) == 0
+    out, err = capsys.readouterr()
+    assert "88 rows of" in out
+    assert "2 rows without a label" in out
+    assert err == ""
+    found = read_for_model(load(model), tmp_path / "rows.csv", "truth")
+    assert found["code"].isna().tolist() == [i == 3 for i in range(90)]
+
+
 def test_semicolons_and_decimal_commas(model: Path, tmp_path: Path) -> None:
     table = rows().assign(x=lambda t: t["x"].map("{:.3f}".format).str.replace(".", ","))
     table.loc[4, "x"] = "?"

@@ -108,7 +108,11 @@ def odd_table(n: int = 30) -> pd.DataFrame:
 
 def test_odd_columns_are_named_with_a_remedy() -> None:
     X, gaps = read_gaps(odd_table())
-    assert gaps == ["age: '?' counts as missing (4 of 30 cells), the others are numbers"]
+    assert gaps == [
+        "age: '?' counts as missing (4 of 30 cells), the others are numbers",
+        "grade: '?' counts as a value (10 of 30 cells), as the others are text; leave such cells "
+        "empty if they are missing",
+    ]
     assert X["age"].isna().sum() == 4
     assert X["age"].max() == 30
     assert set(X["grade"]) == {"good", "?"}
@@ -129,7 +133,25 @@ def test_train_prints_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     table.to_csv(tmp_path / "rows.csv", index=False)
     assert train(tmp_path / "rows.csv") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert sum(line.startswith("  note     ") for line in lines) == 7
+    assert sum(line.startswith("  note     ") for line in lines) == 8
+
+
+def test_words_beside_text_are_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    k = np.arange(60)
+    words = np.array(["None", "NA", "mild"])[k % 3]
+    table = pd.DataFrame(
+        {"a": k % 7, "b": words, "c": np.where(k % 4, "TRUE", "NA"), "risk": words}
+    )
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    assert train(tmp_path / "rows.csv", "--budget", "2") == 0
+    out = capsys.readouterr().out
+    assert "60 rows, 3 columns" in out
+    assert "classes  NA 33%, None 33%, mild 33%" in out
+    assert "risk: 'None', 'NA' count as a value (40 of 60 cells), as the others are text" in out
+    assert "c: 'NA' counts as missing (15 of 60 cells), the others are true or false" in out
+    model, path = str(tmp_path / "rows.hdfs"), str(tmp_path / "rows.csv")
+    assert main(["evaluate", model, path, "--json", "--budgets", "1"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_rows"] == 60
 
 
 def test_cells_that_no_table_can_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,7 +35,10 @@ def evaluate(
     wanted = parse_budgets(budgets)
     clf = load(model)
     rows = read_for_model(clf, table, target or clf._state.target)
-    target = target or find_target(clf, rows)
+    if target is None:
+        target = find_target(clf, rows)
+        if target != clf._state.target:  # its cells were not read as labels
+            rows = read_for_model(clf, table, target)
     X, y, without = split_target(rows, target)
     with file_rows(table, X.index.tolist()):
         scores = score(clf, X, y, wanted, seed)

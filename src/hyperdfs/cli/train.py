@@ -63,8 +63,8 @@ def train(
     need_columns(rows, [target, *(drop or [])])
     if target in (drop or []):
         raise InputError(f"--drop takes columns other than the target, got {target!r}; leave it.")
+    rows, gaps = read_gaps(rows.drop(columns=drop or []))
     X, y, without = split_target(rows, target)
-    X, gaps = read_gaps(X.drop(columns=drop or []))
     need_place("--out", out)
     console = stderr() if as_json else stdout()
     _show_table(console, table, X, y, without)

@@ -65,7 +65,7 @@ def load_card(path: Path) -> Dataset:
     if table_suffix(path) != SUFFIX:
         card_path, table_path = path.with_name(_stem(path) + SUFFIX), path
     card = read_card(card_path)
-    rows = read_table(table_path or _table_of(card, card_path), card.missing)
+    rows = read_table(table_path or _table_of(card, card_path), card.missing or ())
     need_columns(rows, [card.target, *card.drop, *card.categorical])
     if card.target in card.drop:
         raise InputError(f"{card_path}: the target {card.target!r} cannot be dropped.")

@@ -11,6 +11,11 @@ from hyperdfs.errors import listing
 MISSING_WORDS = frozenset(
     ("", "?", "-", "--", ".", "na", "n/a", "n.a.", "nan", "none", "null", "unknown", "missing")
 )
+BOOLEANS = {
+    **dict.fromkeys(("True", "TRUE", "true"), True),
+    **dict.fromkeys(("False", "FALSE", "false"), False),
+}
+EXACT = 2**53  # from here on a float no longer tells whole numbers apart
 WHOLE = r"[+-]?\d+"
 COMMA_NUMBER = r"[+-]?\d*,?\d+([eE][+-]?\d+)?"
 
@@ -53,37 +58,56 @@ def decimal_points(column: pd.Series) -> pd.Series:
     return points if (points.notna() & numbers.isna()).any() else pd.to_numeric(points)
 
 
-def whole_numbers(text: pd.Series) -> pd.Series:
-    """Digits as whole numbers without loss; missing cells stay missing.
+def numbers_of(text: pd.Series) -> pd.Series | None:
+    """Text as numbers, None if a cell is something else; large whole numbers lose no digit.
 
-    >>> whole_numbers(pd.Series(["9007199254740993", None])).tolist()
+    >>> numbers_of(pd.Series(["9007199254740993", None])).tolist()
     [9007199254740993, <NA>]
     """
-    numbers = [None if pd.isna(cell) else int(cell) for cell in text]
+    numbers = pd.to_numeric(text, errors="coerce")
+    if numbers.isna().sum() != text.isna().sum() or not numbers.notna().any():
+        return None
+    if not (numbers.abs() >= EXACT).any() or not text.dropna().str.fullmatch(WHOLE).all():
+        return numbers
+    whole = [None if pd.isna(cell) else int(cell) for cell in text]
     try:
-        return pd.Series(numbers, text.index, "Int64", text.name)
+        return pd.Series(whole, text.index, "Int64", text.name)
     except OverflowError:
-        return pd.Series(numbers, text.index, object, text.name)
+        return pd.Series(whole, text.index, object, text.name)
 
 
-def read_gaps(X: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Columns of numbers and words for missing values as numbers, and a sentence about each.
+def read_gaps(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
+    """Words for missing values as missing cells where all others are numbers, or true and false.
 
-    >>> table, notes = read_gaps(pd.DataFrame({"age": ["54", "?", "61"], "sex": ["F", "?", "M"]}))
+    Beside text they are values, as a class may well be called None. Each is told in a sentence.
+
+    >>> table, notes = read_gaps(pd.DataFrame({"age": ["54", "?", "61"]}))
     >>> table["age"].tolist(), notes
     ([54.0, nan, 61.0], ["age: '?' counts as missing (1 of 3 cells), the others are numbers"])
     """
-    X, notes = X.copy(), []
-    for name in X.columns:
-        if not is_text(X[name]):
+    table, notes = table.copy(), []
+    for name in table.columns:
+        cells = without_missing_words(table[name])
+        words = table[name][cells.isna()].dropna()
+        if words.empty:
             continue
-        cells = without_missing_words(X[name])
-        words = X[name][cells.isna()].dropna()
-        numbers = pd.to_numeric(cells, errors="coerce")
-        if len(words) and numbers.notna().any() and numbers.isna().sum() == cells.isna().sum():
-            X[name] = numbers
+        kind, read = _numbers_or_booleans(cells)
+        verb = "counts" if words.nunique() == 1 else "count"
+        found = f"{name}: {listing(words.unique())} {verb} as "
+        share = f"({len(words)} of {len(table)} cells)"
+        if read is None:
             notes.append(
-                f"{name}: {listing(words.unique())} counts as missing ({len(words)} of {len(X)} "
-                "cells), the others are numbers"
+                f"{found}a value {share}, as the others are text; leave such cells empty if they "
+                "are missing"
             )
-    return X, notes
+        else:
+            table[name] = read
+            notes.append(f"{found}missing {share}, the others are {kind}")
+    return table, notes
+
+
+def _numbers_or_booleans(text: pd.Series) -> tuple[str, pd.Series | None]:
+    present = text.dropna()
+    if len(present) and present.isin(BOOLEANS).all():
+        return "true or false", text.map(BOOLEANS, na_action="ignore")
+    return "numbers", numbers_of(text)

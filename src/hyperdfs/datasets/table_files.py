@@ -12,21 +12,18 @@ from typing import Any, BinaryIO, cast
 
 import pandas as pd
 
-from hyperdfs.datasets.table_cells import WHOLE, decimal_points, whole_numbers
+from hyperdfs.datasets.table_cells import EXACT, decimal_points, numbers_of
 from hyperdfs.errors import DataNotFoundError, InputError, MissingExtraError, listing, suggest
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 PARQUET = (".parquet", ".pq")
-EXACT = 2**53  # from here on a float no longer tells whole numbers apart
 NO_NAME = "Unnamed: "  # how pandas begins the name of a column without one
 
 
-def read_table(
-    path: Path, missing: Sequence[str] | None = None, text: Iterable[str] = ()
-) -> pd.DataFrame:
+def read_table(path: Path, missing: Sequence[str] = (), text: Iterable[str] = ()) -> pd.DataFrame:
     """A CSV, TSV or Parquet file, told by its suffix (``.gz`` may follow the first two).
 
-    ``missing`` are the words that stand for a missing value in text; by default those of pandas.
+    ``missing`` are words that stand for a missing value in every column, as an empty cell does.
     ``text`` are columns whose cells stay as they are written, 007 and 2.50.
     """
     need_file(path, "A table")
@@ -51,16 +48,14 @@ def read_table(
     return table
 
 
-def _read_text(
-    path: Path, usual: str, missing: Sequence[str] | None, text: set[str]
-) -> pd.DataFrame:
+def _read_text(path: Path, usual: str, missing: Sequence[str], text: set[str]) -> pd.DataFrame:
     separator = _separator(path, usual)
     _need_names_once(path, _header(path, separator))
     options: dict[str, Any] = {
         "sep": separator,
         "skipinitialspace": True,
-        "keep_default_na": missing is None,
-        "na_values": None if missing is None else list(missing),
+        "keep_default_na": False,  # "None" and "NA" may be categories
+        "na_values": ["", *missing],
         "dtype": dict.fromkeys(text, str),
         "low_memory": False,  # else the type of a column may change half-way
     }
@@ -87,8 +82,8 @@ def _mend_large(path: Path, options: Mapping[str, Any], table: pd.DataFrame) -> 
         return
     text = pd.read_csv(path, index_col=False, **{**options, "dtype": dict.fromkeys(large, str)})
     for name in large:
-        if text[name].dropna().str.fullmatch(WHOLE).all():
-            table[name] = whole_numbers(text[name])
+        numbers = numbers_of(text[name])
+        table[name] = table[name] if numbers is None else numbers
 
 
 def _open(path: Path) -> BinaryIO:
