@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
-from pandas.api.types import is_string_dtype
+from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
 
 from hyperdfs.errors import listing
 
@@ -39,6 +41,16 @@ def without_missing_words(column: pd.Series) -> pd.Series:
     if not is_text(column):
         return column
     return column.mask(column.str.strip().str.lower().isin(MISSING_WORDS))
+
+
+def without_words(column: pd.Series, words: Sequence[str]) -> pd.Series:
+    """A column whose cells are missing where they are one of the words, or the number it names."""
+    if is_text(column):
+        return column.mask(column.str.strip().isin(words))
+    if is_numeric_dtype(column) and not is_bool_dtype(column):
+        numbers = pd.to_numeric(pd.Series(words, dtype=object), errors="coerce").dropna()
+        return column.mask(column.isin(numbers)) if column.isin(numbers).any() else column
+    return column
 
 
 def decimal_points(column: pd.Series) -> pd.Series:

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, cast
 
 import pandas as pd
 
-from hyperdfs.datasets.table_cells import EXACT, decimal_points, numbers_of
+from hyperdfs.datasets.table_cells import EXACT, decimal_points, numbers_of, without_words
 from hyperdfs.errors import DataNotFoundError, InputError, MissingExtraError, listing, suggest
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
@@ -29,7 +29,8 @@ def read_table(path: Path, missing: Sequence[str] = (), text: Iterable[str] = ()
     need_file(path, "A table")
     suffix = table_suffix(path)
     if suffix in PARQUET:
-        return _read_parquet(path)
+        table = _read_parquet(path)
+        return table.apply(without_words, words=missing) if missing else table
     if suffix not in SEPARATORS:
         raise InputError(
             f"A table must be a .csv, .tsv or .parquet file, got {path.name}; rename or convert it."
