@@ -143,6 +143,19 @@ def test_true_and_false_may_be_written_in_capitals(
     assert "target 'label'" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("gap", ["", "?"])
+def test_true_and_false_with_a_gap(
+    gap: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = rows().assign(label=lambda t: np.where(t["label"] == "no", "true", "false"))
+    table.loc[0, "label"] = gap
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    args = ["train", tmp_path / "rows.csv", "--target", "label", "--out", tmp_path / "m.hdfs"]
+    assert main([str(arg) for arg in [*args, *QUICK]]) == 0
+    assert main(["evaluate", str(tmp_path / "m.hdfs"), str(tmp_path / "rows.csv")]) == 0
+    assert "89 rows of" in capsys.readouterr().out
+
+
 def test_columns_may_be_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(60, 3)))
     y = (X[0] > 0).astype(int)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from hyperdfs.datasets.table_cells import read_gaps
 from hyperdfs.datasets.table_files import read_table
 from hyperdfs.datasets.table_labels import labels_of, split_target
 from hyperdfs.errors import InputError
@@ -18,7 +19,7 @@ LARGE = [9007199254740993, 9007199254740992]
 def labels(tmp_path: Path, *cells: object) -> np.ndarray:
     path = tmp_path / "rows.csv"
     path.write_text("a,y\n" + "".join(f"{i},{cell}\n" for i, cell in enumerate(cells)))
-    return split_target(read_table(path), "y")[1]
+    return split_target(read_gaps(read_table(path))[0], "y")[1]
 
 
 @pytest.mark.parametrize("cells", [LARGE, [*LARGE, ""]])
@@ -40,6 +41,14 @@ def test_a_missing_label_does_not_make_labels_floats(tmp_path: Path) -> None:
     found = labels(tmp_path, 3, "", 1)
     assert found.dtype == np.int64
     assert found.tolist() == [3, 1]
+
+
+@pytest.mark.parametrize("gap", ["", "?", "NA"])
+@pytest.mark.parametrize("words", [("true", "false"), ("TRUE", "FALSE")])
+def test_true_and_false_beside_a_gap(gap: str, words: tuple[str, str], tmp_path: Path) -> None:
+    found = labels(tmp_path, *words, gap)
+    assert found.dtype == np.bool_
+    assert found.tolist() == [True, False]
 
 
 @pytest.mark.parametrize("cell", ["inf", "-inf", "Infinity"])

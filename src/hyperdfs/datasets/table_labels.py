@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_integer_dtype, is_numeric_dtype
+from pandas.api.types import infer_dtype, is_bool_dtype, is_integer_dtype, is_numeric_dtype
 
 from hyperdfs.datasets.table_files import need_columns
 from hyperdfs.errors import InputError
@@ -31,7 +31,8 @@ def labels_of(column: pd.Series) -> np.ndarray:
     >>> labels_of(pd.Series([2.0, 1.0])).tolist(), labels_of(pd.Series([0.5, 1])).tolist()
     ([2, 1], ['0.5', '1.0'])
     """
-    if is_bool_dtype(column):
+    # Blank cells turn a column of true and false into objects.
+    if is_bool_dtype(column) or infer_dtype(column) == "boolean":
         return column.to_numpy(bool)
     if is_integer_dtype(column):
         return column.to_numpy(column.dtype.name.lower())
