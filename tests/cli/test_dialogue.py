@@ -162,3 +162,17 @@ def test_names_and_labels_are_no_markup(ask: Ask, tmp_path: Path) -> None:
         assert part in text
     assert "Buy back[/]" not in text
     assert "Buy [red]: " in text
+
+
+def test_categories_with_blanks_can_be_typed(
+    ask: Ask, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X = pd.DataFrame({"sex": ["F ", "M"] * 30, "side": [" left", "right", "skip "] * 20})
+    HyperDFSClassifier(2, config=TINY).fit(X, ["a", "b"] * 30).save(tmp_path / "m.hdfs")
+    assert main(["ask", str(tmp_path / "m.hdfs"), "--json", "--know", "sex=F"]) == 0
+    assert json.loads(capsys.readouterr().out)["known"] == {"sex": "F "}
+    text = ask(tmp_path / "m.hdfs", "skip", know=("sex=F",))
+    assert summary(text) == "1 bought of 2 features: side."
+    X.assign(y=["a", "b"] * 30).to_csv(tmp_path / "rows.csv", index=False)
+    assert main(["evaluate", str(tmp_path / "m.hdfs"), str(tmp_path / "rows.csv")]) == 0
+    assert capsys.readouterr().err == ""

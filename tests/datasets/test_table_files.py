@@ -116,3 +116,12 @@ def test_a_name_that_comes_twice_in_parquet_is_refused(tmp_path: Path) -> None:
     parquet.write_table(table, tmp_path / "rows.parquet")
     with pytest.raises(InputError, match=r"names must be unique, .* has 'a' twice"):
         read_table(tmp_path / "rows.parquet")
+
+
+def test_blanks_at_the_ends_of_a_cell_do_not_count(tmp_path: Path) -> None:
+    path = write(tmp_path / "rows.csv", "a,b,c,d", "F ,? ,true ,007 ", " F,1,false,x", "M,  ,,x ")
+    table = read_table(path, missing=["?"], text=["d"])
+    assert table["a"].tolist() == ["F", "F", "M"]
+    assert table["b"].fillna(0).tolist() == [0, 1, 0]
+    assert table["c"].dropna().tolist() == [True, False]
+    assert table["d"].tolist() == ["007", "x", "x"]

@@ -134,9 +134,10 @@ class Dialogue:
 
     def _command(self, text: str, column: str) -> str | None:
         """A command word, unless it is a category of the column; ``:skip`` is always one."""
+        known = self._answers.columns[column]
         if text.startswith(":"):
             text = text[1:]
-        elif text in self._answers.columns[column].categories:
+        elif known.cell(text) in known.categories:
             return None
         return COMMANDS.get(text.lower())
 

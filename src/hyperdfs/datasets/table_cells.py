@@ -53,6 +53,13 @@ def without_words(column: pd.Series, words: Sequence[str]) -> pd.Series:
     return column
 
 
+def stripped(column: pd.Series, missing: Sequence[str]) -> pd.Series:
+    """Text without blanks at its ends; nothing but blanks is missing, as the given words are."""
+    if not is_text(column):
+        return column
+    return without_words(column.str.strip(), ["", *missing])
+
+
 def decimal_points(column: pd.Series) -> pd.Series:
     """Decimal points for commas, where every cell is a number or a word for a missing value.
 
@@ -103,7 +110,7 @@ def read_gaps(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
         words = table[name][cells.isna()].dropna()
         if words.empty:
             continue
-        kind, read = _numbers_or_booleans(cells)
+        kind, read = numbers_or_booleans(cells)
         verb = "counts" if words.nunique() == 1 else "count"
         found = f"{name}: {listing(words.unique())} {verb} as "
         share = f"({len(words)} of {len(table)} cells)"
@@ -118,7 +125,8 @@ def read_gaps(table: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
     return table, notes
 
 
-def _numbers_or_booleans(text: pd.Series) -> tuple[str, pd.Series | None]:
+def numbers_or_booleans(text: pd.Series) -> tuple[str, pd.Series | None]:
+    """The kind of the cells and their values, which are None if some are other text."""
     present = text.dropna()
     if len(present) and present.isin(BOOLEANS).all():
         return "true or false", text.map(BOOLEANS, na_action="ignore")

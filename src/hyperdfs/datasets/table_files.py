@@ -12,7 +12,15 @@ from typing import Any, BinaryIO, cast
 
 import pandas as pd
 
-from hyperdfs.datasets.table_cells import EXACT, decimal_points, numbers_of, without_words
+from hyperdfs.datasets.table_cells import (
+    EXACT,
+    decimal_points,
+    is_text,
+    numbers_of,
+    numbers_or_booleans,
+    stripped,
+    without_words,
+)
 from hyperdfs.errors import DataNotFoundError, InputError, MissingExtraError, listing, suggest
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
@@ -69,10 +77,25 @@ def _read_text(path: Path, usual: str, missing: Sequence[str], text: set[str]) -
     _mend_large(path, options, table)
     spare = [c for c in table.columns if c.startswith(NO_NAME) and table[c].isna().all()]
     table = table.drop(columns=spare)  # a separator at the end of every line, the header's too
-    if separator == ";":
-        for column in set(table.columns) - text:
-            table[column] = decimal_points(table[column])
+    for name in table.columns:
+        table[name] = _read_cells(table[name], separator, missing, name in text)
     return table
+
+
+def _read_cells(
+    cells: pd.Series, separator: str, missing: Sequence[str], as_written: bool
+) -> pd.Series:
+    if not is_text(cells):
+        return cells
+    cells = stripped(cells, missing)
+    if as_written:
+        return cells
+    if separator == ";":
+        cells = decimal_points(cells)
+    if not is_text(cells):
+        return cells
+    _, read = numbers_or_booleans(cells)  # blanks may have hidden what they are
+    return cells if read is None else read
 
 
 def _mend_large(path: Path, options: Mapping[str, Any], table: pd.DataFrame) -> None:
