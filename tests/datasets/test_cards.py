@@ -176,6 +176,12 @@ def put(text: str) -> Callable[[Path], None]:
             lambda folder: clinic().assign(risk="low").to_csv(folder / "clinic.csv"),
             r"two classes or more",
         ),
+        (
+            lambda folder: pd.DataFrame({"id": 1, "ward": 1, "risk": range(40)}).to_csv(
+                folder / "clinic.csv"
+            ),
+            r"'risk' must hold classes, got 40 different whole numbers",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(

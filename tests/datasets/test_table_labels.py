@@ -10,7 +10,7 @@ import pytest
 
 from hyperdfs.datasets.table_cells import read_gaps
 from hyperdfs.datasets.table_files import read_table
-from hyperdfs.datasets.table_labels import labels_of, split_target
+from hyperdfs.datasets.table_labels import labels_of, need_classes, split_target
 from hyperdfs.errors import InputError
 
 LARGE = [9007199254740993, 9007199254740992]
@@ -61,3 +61,31 @@ def test_integers_of_every_width() -> None:
     assert labels_of(pd.Series([1, 2**64 - 1], dtype="uint64")).tolist() == [1, 2**64 - 1]
     assert labels_of(pd.Series([1, 2], dtype="Int32")).tolist() == [1, 2]
     assert labels_of(pd.Series([1e300, 2.0])).tolist() == ["1e+300", "2.0"]
+
+
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        np.random.default_rng(0).integers(0, 9999, 300),  # nearly all differ
+        np.random.default_rng(0).poisson(400, 300),  # many, and few rows of each
+        np.random.default_rng(0).normal(size=300),
+    ],
+)
+def test_measured_numbers_are_no_classes(numbers: np.ndarray) -> None:
+    column = pd.Series(numbers, name="price").where(np.arange(300) > 0)  # one is missing
+    with pytest.raises(InputError, match=r"'price' must hold classes, got .* in 299 rows; cut"):
+        need_classes(column)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.arange(20),  # a small table
+        np.arange(600) % 60,
+        np.arange(300) % 3 / 2,
+        np.arange(300).astype(str),  # text is meant as it is
+        np.arange(300) % 2 == 0,
+    ],
+)
+def test_classes_may_be_numbers(labels: np.ndarray) -> None:
+    need_classes(pd.Series(labels))

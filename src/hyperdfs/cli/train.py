@@ -54,6 +54,7 @@ def train(
     from hyperdfs.cli.options import need_place
     from hyperdfs.cli.screen import print_json, stderr, stdout
     from hyperdfs.datasets.table_cells import read_gaps
+    from hyperdfs.datasets.table_labels import need_classes
     from hyperdfs.errors import InputError
 
     settings = parse_settings(set_ or [])
@@ -65,6 +66,7 @@ def train(
         raise InputError(f"--drop takes columns other than the target, got {target!r}; leave it.")
     rows, gaps = read_gaps(rows.drop(columns=drop or []))
     X, y, without = split_target(rows, target)
+    need_classes(rows[target])
     need_place("--out", out)
     console = stderr() if as_json else stdout()
     _show_table(console, table, X, y, without)

@@ -18,7 +18,7 @@ from hyperdfs.datasets.table_files import (
     read_table,
     table_suffix,
 )
-from hyperdfs.datasets.table_labels import split_target
+from hyperdfs.datasets.table_labels import need_classes, split_target
 from hyperdfs.errors import DataNotFoundError, InputError, suggest
 from hyperdfs.features import FeatureSpace
 
@@ -73,6 +73,7 @@ def load_card(path: Path) -> Dataset:
         raise InputError(f"{card_path}: the target {card.target!r} cannot be dropped.")
     rows, _ = read_gaps(rows.drop(columns=card.drop))
     X, labels, _ = split_target(rows, card.target)
+    need_classes(rows[card.target])
     for column in card.categorical:
         X[column] = X[column].map(text_of, na_action="ignore")
     classes, y = np.unique(labels, return_inverse=True)

@@ -9,7 +9,10 @@ from pandas.api.types import infer_dtype, is_bool_dtype, is_integer_dtype, is_nu
 from hyperdfs.datasets.table_files import need_columns
 from hyperdfs.errors import InputError
 
-MOST_CLASSES = 100
+# More different numbers than these are measured ones: decimals; whole numbers that mostly differ;
+# whole numbers of which half come in fewer rows than RARE.
+MOST_DECIMALS, MOST_DIFFERENT, MOST_RARE = 100, 20, 50
+RARE = 5
 
 
 def split_target(table: pd.DataFrame, target: str) -> tuple[pd.DataFrame, np.ndarray, int]:
@@ -49,9 +52,24 @@ def _labels_of_floats(values: np.ndarray, name: object) -> np.ndarray:
         )
     if (values == np.round(values)).all() and np.abs(values).max() < 2**63:
         return values.astype(np.int64)
-    if len(np.unique(values)) > MOST_CLASSES:
-        raise InputError(
-            f"Column {name!r} must hold classes, got {len(np.unique(values))} different "
-            "decimal numbers; cut them into classes first."
-        )
     return values.astype(str)
+
+
+def need_classes(column: pd.Series) -> None:
+    """Refuse a column to learn from that holds measured numbers rather than classes."""
+    if not is_numeric_dtype(column) or is_bool_dtype(column):
+        return
+    counts = column.value_counts()
+    n = len(counts)
+    if (counts.index % 1 == 0).all():
+        kind = "whole numbers"
+        measured = (n > MOST_DIFFERENT and n > column.count() / 2) or (
+            n > MOST_RARE and counts.median() < RARE
+        )
+    else:
+        kind, measured = "decimal numbers", n > MOST_DECIMALS
+    if measured:
+        raise InputError(
+            f"Column {column.name!r} must hold classes, got {n:,} different {kind} in "
+            f"{column.count():,} rows; cut them into classes first."
+        )
