@@ -219,4 +219,4 @@ def test_the_command_shows_what_was_found(folder: Path, capsys: pytest.CaptureFi
     out = capsys.readouterr().out
     assert "pressure: systolic, diastolic" in out
     assert "3 numbers: 'age', 'systolic', 'diastolic'" in out
-    assert "1 categories: 'ward'" in out
+    assert "1 category: 'ward'" in out

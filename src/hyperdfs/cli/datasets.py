@@ -130,6 +130,8 @@ def _show_entry(console: Console, content: dict[str, Any]) -> None:
 
 def _facts(content: dict[str, Any]) -> Iterable[tuple[str, list[str]]]:
     """Label and lines of everything there is to say."""
+    from hyperdfs.cli.screen import counted
+
     yield "rows", [f"{content['n_rows']:,}"]
     yield "features", [str(content["n_features"])]
     counts = content["class_counts"]
@@ -140,7 +142,7 @@ def _facts(content: dict[str, Any]) -> Iterable[tuple[str, list[str]]]:
     yield "groups", _pairs(content.get("groups", {}))
     yield "costs", _pairs(content.get("costs", {}))
     if "missing_cells" in content:
-        yield "missing", [f"{content['missing_cells']:,} cells"]
+        yield "missing", [counted(content["missing_cells"], "cell")]
     if content.get("ceiling") is not None:
         yield "ceiling", [f"{content['ceiling']:.1f} % mean macro-F1 over 2 to 10 purchases"]
     yield "licence", [content["licence"]]
@@ -155,13 +157,14 @@ def _facts(content: dict[str, Any]) -> Iterable[tuple[str, list[str]]]:
 
 
 def _kind_lines(kinds: dict[str, str]) -> Iterable[str]:
+    from hyperdfs.cli.screen import counted
     from hyperdfs.errors import listing
 
-    plurals = {"number": "numbers", "boolean": "true or false", "category": "categories"}
+    plurals = {"number": "numbers", "boolean": "booleans", "category": "categories"}
     for kind, plural in plurals.items():
         names = [name for name, found in kinds.items() if found == kind]
         if names:
-            yield f"{len(names)} {plural}: {listing(names, 20)}"
+            yield f"{counted(len(names), kind, plural)}: {listing(names, 20)}"
 
 
 def _pairs(mapping: dict[str, Any]) -> list[str]:

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from hyperdfs.case import Case
 from hyperdfs.cli.answers import Answers
-from hyperdfs.cli.screen import class_bars, number, stdout
+from hyperdfs.cli.screen import class_bars, counted, number, stdout
 from hyperdfs.errors import InputError
 from hyperdfs.estimator import DFSClassifier
 
@@ -196,7 +196,8 @@ class Dialogue:
         price = f", price {number(case.cost)}" if self._priced() else ""
         names = [name if name in case.values else f"{name} (no result)" for name in bought]
         listed = f": {', '.join(names)}" if names else ""
-        self._say(f"{len(bought)} bought of {len(space)} features{price}{listed}.")
+        of_all = counted(len(space), "feature")
+        self._say(f"{len(bought)} bought of {of_all}{price}{listed}.")
         skipped = [feature for feature, paid in self._steps if not paid]
         if skipped:
             self._say(f"Skipped: {', '.join(skipped)}.")
