@@ -86,6 +86,29 @@ def test_workers_do_not_outlive_a_killed_parent(tmp_path: Path):
     until(lambda: gone(int(worker.name)))
 
 
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="reads /proc")
+def test_ctrl_c_while_workers_import_is_quiet(tmp_path: Path):
+    args = ["bench", "run", "--methods", "random", "--datasets", "wine", "--out", str(tmp_path)]
+    script = f"import sys; from hyperdfs.cli.app import main; sys.exit(main({args}))"
+    run = subprocess.Popen(
+        [sys.executable, "-c", script],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    children = Path(f"/proc/{run.pid}/task/{run.pid}/children")
+    until(lambda: any(_serves(pid) for pid in children.read_text().split()))
+    time.sleep(0.5)  # it has begun to import by now, and takes longer than that
+    os.killpg(run.pid, signal.SIGINT)
+    _, said = run.communicate(timeout=PATIENCE)
+    assert (run.returncode, said) == (130, "hyperdfs: interrupted\n")
+
+
+def _serves(pid: str) -> bool:
+    return "forkserver" in Path(f"/proc/{pid}/cmdline").read_text()
+
+
 def test_engines_by_name():
     assert isinstance(make_engine("local", jobs=3), LocalEngine)
     assert make_engine("local").jobs >= 1  # type: ignore[attr-defined]

@@ -113,8 +113,17 @@ def test_a_plan_that_is_not_there(tmp_path: Path):
 )
 def test_only_large_sets_are_capped(profile: str, n_rows: int, cap: int | None):
     plan = Plan(datasets=("big",), methods=("random",), profile=profile)
-    tasks = cells(plan, [Choice("big", "big", n_rows)])
+    tasks = cells(plan, [Choice("big", "big", n_rows, n_rows)])
     assert {task.key.max_rows for task in tasks} == {cap}
+
+
+@pytest.mark.parametrize(("name", "largest"), [("wine", 71), ("own.toml", 15)])
+def test_no_more_folds_than_rows_of_the_largest_class(name: str, largest: int, plan_file: Path):
+    source = str(plan_file.with_name(name)) if name.endswith(".toml") else name
+    choices, _ = choose([source])
+    assert cells(Plan(datasets=(source,), methods=("random",), folds=largest), choices)
+    with pytest.raises(InputError, match=f"largest class, {largest} in .*, got {largest + 1}"):
+        cells(Plan(datasets=(source,), methods=("random",), folds=largest + 1), choices)
 
 
 def test_the_oracle_is_told_the_generator_and_passes_over_real_data(plan_file: Path):

@@ -40,6 +40,12 @@ def test_failures_and_deaths_are_told(tmp_path: Path):
     assert "The job died" in outcomes[DYING].death
 
 
+def test_a_machine_without_slurm_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match="no srun; log in to the cluster or choose"):
+        make_engine("slurm", folder=tmp_path)
+
+
 def test_wrong_options_are_refused(tmp_path: Path):
     with pytest.raises(InputError, match=r"does not accept the plan's \[slurm\]"):
         make_engine("slurm", folder=tmp_path, slurm={**HERE, "no_such_option": 1})

@@ -81,7 +81,7 @@ def test_the_only_unknown_column_is_the_target(
     assert main(["evaluate", str(model_file), str(path)]) == 0
     text = capsys.readouterr().out
     assert "target 'risk'" in text
-    assert "1 rows without a label" in text
+    assert "1 row without a label was left out" in text
     assert "random order" in text
 
 

@@ -13,6 +13,7 @@ import pytest
 from hyperdfs import HyperDFSClassifier
 from hyperdfs.cli.app import main
 
+TINY = {"stage1_epochs": 1, "stage2_epochs": 1, "rollout_steps": 0, "teacher_weight": 0.0}
 KNOWN = ("marker=0.3", "smoker=True", "town=Ash", "sex=F")
 
 
@@ -121,8 +122,7 @@ def rare_model(table_csv: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     table.loc[5, "town"] = "Larch"
     table["name"] = [f"n{i}" for i in range(len(table))]
     path = tmp_path_factory.mktemp("rare") / "m.hdfs"
-    config = {"stage1_epochs": 1, "stage2_epochs": 1, "teacher_weight": 0.0}
-    clf = HyperDFSClassifier(max_budget=2, config=config)
+    clf = HyperDFSClassifier(max_budget=2, config=TINY)
     clf.fit(table[["sex", "town", "name"]], table["risk"]).save(path)
     return path
 
@@ -147,3 +147,32 @@ def test_a_rare_category_is_typed_twice(ask: Ask, rare_model: Path) -> None:
 def test_where_all_categories_are_rare_any_text_will_do(ask: Ask, rare_model: Path) -> None:
     text = ask(rare_model, "name=Ann", "quit")
     assert summary(text) == "1 bought of 3 features: name."
+
+
+def test_names_and_labels_are_no_markup(ask: Ask, tmp_path: Path) -> None:
+    names = ["b\\[/]c", "back\\", "[red]"]
+    X = pd.DataFrame(
+        {name: [float((i >> k) % 3) for i in range(60)] for k, name in enumerate(names)}
+    )
+    y = ["no\\[/]", "yes[/bold]\\"] * 30
+    HyperDFSClassifier(3, config=TINY).fit(X, y).save(tmp_path / "m.hdfs")
+    answers = [f"{names[0]}=9", f"{names[1]}=much", f"{names[1]}=2", "why", "skip"]
+    text = ask(tmp_path / "m.hdfs", *answers)
+    for part in ("b\\[/]c, back\\.", "Skipped: [red].", "  no\\[/]", " yes[/bold]\\", "got 'much'"):
+        assert part in text
+    assert "Buy back[/]" not in text
+    assert "Buy [red]: " in text
+
+
+def test_categories_with_blanks_can_be_typed(
+    ask: Ask, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    X = pd.DataFrame({"sex": ["F ", "M"] * 30, "side": [" left", "right", "skip "] * 20})
+    HyperDFSClassifier(2, config=TINY).fit(X, ["a", "b"] * 30).save(tmp_path / "m.hdfs")
+    assert main(["ask", str(tmp_path / "m.hdfs"), "--json", "--know", "sex=F"]) == 0
+    assert json.loads(capsys.readouterr().out)["known"] == {"sex": "F "}
+    text = ask(tmp_path / "m.hdfs", "skip", know=("sex=F",))
+    assert summary(text) == "1 bought of 2 features: side."
+    X.assign(y=["a", "b"] * 30).to_csv(tmp_path / "rows.csv", index=False)
+    assert main(["evaluate", str(tmp_path / "m.hdfs"), str(tmp_path / "rows.csv")]) == 0
+    assert capsys.readouterr().err == ""

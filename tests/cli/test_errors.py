@@ -31,6 +31,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "price.csv").write_text(
         "a,y\n" + "".join(f"{i},{i / 7:.4f}\n" for i in range(1, 300))
     )
+    (tmp_path / "sales.csv").write_text("a,y\n" + "".join(f"{i},{7 * i}\n" for i in range(1, 300)))
     (tmp_path / "list.json").write_text("[1, 2]")
     (tmp_path / "broken.json").write_text("{")
     (tmp_path / "words.json").write_text(json.dumps({"age": "dear"}))
@@ -47,7 +48,8 @@ def folder(tmp_path: Path) -> Path:
         ("ragged.csv", "cannot be read as a table"),
         ("notes.docx", ".csv, .tsv or .parquet"),
         ("one.csv", "at least two classes"),
-        ("price.csv", "must hold classes"),
+        ("price.csv", "must hold classes, got 299 different decimal numbers"),
+        ("sales.csv", "must hold classes, got 299 different whole numbers"),
     ],
 )
 def test_unusable_tables(

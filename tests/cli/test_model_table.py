@@ -90,6 +90,31 @@ def test_words_for_missing_numbers(
     assert "'dose' must be a number, got 'much'" in err
 
 
+def test_words_for_missing_beside_categories_and_classes(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = rows()
+    table.loc[3, "code"], table.loc[[5, 6], "label"] = "?", "NA"  # no category and no class
+    table.rename(columns={"label": "truth"}).to_csv(tmp_path / "rows.csv", index=False)
+    assert main(["evaluate", str(model), str(tmp_path / "rows.csv")]) == 0
+    out, err = capsys.readouterr()
+    assert "88 rows of" in out
+    assert "2 rows without a label" in out
+    assert err == ""
+    found = read_for_model(load(model), tmp_path / "rows.csv", "truth")
+    assert found["code"].isna().tolist() == [i == 3 for i in range(90)]
+
+
+def test_semicolons_and_decimal_commas(model: Path, tmp_path: Path) -> None:
+    table = rows().assign(x=lambda t: t["x"].map("{:.3f}".format).str.replace(".", ","))
+    table.loc[4, "x"] = "?"
+    table.to_csv(tmp_path / "rows.csv", index=False, sep=";")
+    assert main(["evaluate", str(model), str(tmp_path / "rows.csv")]) == 0
+    found = read_for_model(load(model), tmp_path / "rows.csv", "label")
+    assert pd.to_numeric(found["x"]).isna().sum() == 1
+    assert found["code"].tolist() == rows()["code"].tolist()
+
+
 def test_the_model_remembers_its_target(
     model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -116,6 +141,19 @@ def test_true_and_false_may_be_written_in_capitals(
     shouted.to_csv(tmp_path / "shouted.csv", index=False)
     assert main(["evaluate", str(tmp_path / "m.hdfs"), str(tmp_path / "shouted.csv")]) == 0
     assert "target 'label'" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("gap", ["", "?"])
+def test_true_and_false_with_a_gap(
+    gap: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = rows().assign(label=lambda t: np.where(t["label"] == "no", "true", "false"))
+    table.loc[0, "label"] = gap
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    args = ["train", tmp_path / "rows.csv", "--target", "label", "--out", tmp_path / "m.hdfs"]
+    assert main([str(arg) for arg in [*args, *QUICK]]) == 0
+    assert main(["evaluate", str(tmp_path / "m.hdfs"), str(tmp_path / "rows.csv")]) == 0
+    assert "89 rows of" in capsys.readouterr().out
 
 
 def test_columns_may_be_numbers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

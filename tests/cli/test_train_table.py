@@ -12,7 +12,8 @@ import pytest
 
 from hyperdfs.cli.app import main
 from hyperdfs.cli.held_out import hold_out
-from hyperdfs.cli.oddities import oddities, read_gaps
+from hyperdfs.cli.oddities import oddities
+from hyperdfs.datasets.table_cells import read_gaps
 from hyperdfs.errors import InputError
 
 QUICK = ["--set", "stage1_epochs=1", "--set", "stage2_epochs=1", "--set", "teacher_weight=0"]
@@ -107,7 +108,11 @@ def odd_table(n: int = 30) -> pd.DataFrame:
 
 def test_odd_columns_are_named_with_a_remedy() -> None:
     X, gaps = read_gaps(odd_table())
-    assert gaps == ["age: '?' counts as missing (4 of 30 cells), the others are numbers"]
+    assert gaps == [
+        "age: '?' counts as missing (4 of 30 cells), the others are numbers",
+        "grade: '?' counts as a value (10 of 30 cells), as the others are text; leave such cells "
+        "empty if they are missing",
+    ]
     assert X["age"].isna().sum() == 4
     assert X["age"].max() == 30
     assert set(X["grade"]) == {"good", "?"}
@@ -123,12 +128,78 @@ def test_odd_columns_are_named_with_a_remedy() -> None:
     assert "29 of 30 cells are numbers, 'low' is not" in about["level"]
 
 
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["10,377", "1,234,567.5", "12"],
+        ["1.234,50", "-2.000,25", "?"],
+        ["1,5", "2,25", "3"],
+        ["12.3%", "4 %", "100%"],
+        ["$12.3", "$1,000", "-$4"],
+        ["12 €", "1 234,5 €", "7 €"],
+    ],
+)
+def test_numbers_written_for_people_are_named(cells: list[str]) -> None:
+    (line,) = oddities(pd.DataFrame({"fee": cells * 10, "x": ["a", "b", "c"] * 10}))
+    assert line == (
+        f"fee: numbers such as {cells[0]!r} are read as categories; write only digits and a "
+        "decimal point, or ignore it with --drop fee"
+    )
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["01.03.2020", "24.12.1999"],
+        ["3/1/2020", "12/24/99"],
+        ["2024/03/01", "2024/3/9"],
+        ["2024-03-01T10:00", "?"],
+        ["1-3-2020 08:15", "2-3-2020"],
+    ],
+)
+def test_dates_are_named(cells: list[str]) -> None:
+    (line,) = oddities(pd.DataFrame({"seen": cells * 10}))
+    assert line.startswith("seen: dates are read as categories; turn them into numbers")
+
+
+@pytest.mark.parametrize("cells", [["1.2.3", "1.2.44"], ["10.0.0.1", "10.0.0.2"], ["7-8", "9-10"]])
+def test_other_digits_are_categories(cells: list[str]) -> None:
+    assert list(oddities(pd.DataFrame({"version": cells * 10}))) == []
+
+
+def test_shuffled_identifiers_are_named_in_tables_of_some_size() -> None:
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"key": rng.permutation(200), "x": rng.normal(size=200)})
+    table["gap"] = table["key"].where(table["key"] > 3)
+    assert [line.split(":")[0] for line in oddities(table)] == ["key", "gap"]
+    assert "if these are identifiers, ignore it with --drop key" in next(oddities(table))
+    assert list(oddities(table[["key", "x"]][:50])) == []
+
+
 def test_train_prints_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     table = odd_table(60).assign(risk=lambda t: np.where(t["sex"] == "F", "high", "low"))
     table.to_csv(tmp_path / "rows.csv", index=False)
     assert train(tmp_path / "rows.csv") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert sum(line.startswith("  note     ") for line in lines) == 7
+    assert sum(line.startswith("  note     ") for line in lines) == 8
+
+
+def test_words_beside_text_are_values(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    k = np.arange(60)
+    words = np.array(["None", "NA", "mild"])[k % 3]
+    table = pd.DataFrame(
+        {"a": k % 7, "b": words, "c": np.where(k % 4, "TRUE", "NA"), "risk": words}
+    )
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    assert train(tmp_path / "rows.csv", "--budget", "2") == 0
+    out = capsys.readouterr().out
+    assert "60 rows, 3 columns" in out
+    assert "classes  NA 33%, None 33%, mild 33%" in out
+    assert "risk: 'None', 'NA' count as a value (40 of 60 cells), as the others are text" in out
+    assert "c: 'NA' counts as missing (15 of 60 cells), the others are true or false" in out
+    model, path = str(tmp_path / "rows.hdfs"), str(tmp_path / "rows.csv")
+    assert main(["evaluate", model, path, "--json", "--budgets", "1"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_rows"] == 60
 
 
 def test_cells_that_no_table_can_hold(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,8 @@ import pytest
 
 from hyperdfs.cli.app import main
 from hyperdfs.datasets import load_dataset
+from hyperdfs.datasets.table_cells import read_gaps
+from hyperdfs.datasets.table_files import read_table
 from hyperdfs.errors import DataNotFoundError, HyperDFSError, InputError
 
 CARD = """
@@ -111,11 +113,39 @@ def test_words_for_missing_values(folder: Path) -> None:
     table.to_csv(folder / "clinic.csv", index=False)
     card = 'target = "risk"\n'
     (folder / "clinic.toml").write_text(card)
-    assert load_dataset(folder / "clinic.csv").X["note"].isna().sum() == 2
+    assert load_dataset(folder / "clinic.csv").X["note"].isna().sum() == 0  # all are words
     (folder / "clinic.toml").write_text(card + 'missing = ["", "?"]\n')
     data = load_dataset(folder / "clinic.csv")
     assert data.X["note"].fillna("-").tolist() == ["None", "NA", "-", "x", "x"]
     assert data.X["age"].dtype == np.float64
+
+
+def test_a_card_reads_the_cells_as_train_does(folder: Path) -> None:
+    table = clinic().assign(
+        age=["50", "?", "", "47", "55", "NA"], note=["a", "?", "", "b", "-", "a"]
+    )
+    table.to_csv(folder / "clinic.csv", index=False)
+    expected, _ = read_gaps(read_table(folder / "clinic.csv"))
+    expected = expected[expected["risk"].notna()].drop(columns="risk").reset_index(drop=True)
+    for more in ("", 'missing = ["-"]\n'):
+        (folder / "clinic.toml").write_text(f'target = "risk"\n{more}')
+        pd.testing.assert_frame_equal(load_dataset(folder / "clinic.toml").X, expected)
+    (folder / "clinic.toml").write_text('target = "risk"\nmissing = ["?"]\n')
+    data = load_dataset(folder / "clinic.toml")
+    assert data.X["age"].fillna(0).tolist() == [50, 0, 0, 47, 0]
+    assert data.X["note"].fillna("").tolist() == ["a", "", "", "b", "a"]
+
+
+@pytest.mark.parametrize("end", [".csv", ".parquet"])
+def test_a_number_may_stand_for_missing(end: str, folder: Path) -> None:
+    table = clinic().assign(age=[50, 61, -999, 47, 55, 38], note=["a", "x", "b", "-999", "a", "a"])
+    (folder / "clinic.csv").unlink()
+    path = folder / f"clinic{end}"
+    table.to_csv(path, index=False) if end == ".csv" else table.to_parquet(path)
+    (folder / "clinic.toml").write_text('target = "risk"\nmissing = ["-999"]\n')
+    data = load_dataset(folder / "clinic.toml")
+    assert data.X["age"].fillna(0).tolist() == [50, 61, 0, 47, 38]
+    assert data.X["note"].fillna("").tolist() == ["a", "x", "b", "", "a"]
 
 
 def put(text: str) -> Callable[[Path], None]:
@@ -146,6 +176,12 @@ def put(text: str) -> Callable[[Path], None]:
             lambda folder: clinic().assign(risk="low").to_csv(folder / "clinic.csv"),
             r"two classes or more",
         ),
+        (
+            lambda folder: pd.DataFrame({"id": 1, "ward": 1, "risk": range(40)}).to_csv(
+                folder / "clinic.csv"
+            ),
+            r"'risk' must hold classes, got 40 different whole numbers",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(
@@ -173,5 +209,14 @@ def test_the_command_shows_what_was_found(folder: Path, capsys: pytest.CaptureFi
     assert content["class_counts"] == {"high": 2, "low": 3}
     assert content["groups"] == {"pressure": ["systolic", "diastolic"]}
     assert content["missing_cells"] == 2
+    assert content["kinds"] == {
+        "age": "number",
+        "ward": "category",
+        "systolic": "number",
+        "diastolic": "number",
+    }
     assert main(["datasets", str(folder / "clinic.csv")]) == 0
-    assert "pressure: systolic, diastolic" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "pressure: systolic, diastolic" in out
+    assert "3 numbers: 'age', 'systolic', 'diastolic'" in out
+    assert "1 category: 'ward'" in out

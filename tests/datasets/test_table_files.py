@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from hyperdfs.datasets.table_cells import read_gaps
 from hyperdfs.datasets.table_files import read_table
 from hyperdfs.errors import InputError
 
@@ -45,6 +46,15 @@ def test_decimal_commas_come_with_semicolons(tmp_path: Path) -> None:
     assert table["d"].dropna().tolist() == [3.0, 45.0]
     assert table["c"].dropna().tolist() == ["x,y", "1,5"]  # one cell is text, so all are
     assert table["b"].dropna().tolist() == [2.0]
+
+
+@pytest.mark.parametrize("word", ["?", "-", "NA", "n.a."])
+def test_decimal_commas_beside_words_for_missing(word: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "rows.csv", "a;b;y", "10,38;4,42;no", f"{word};-1;yes", "2;;no")
+    table, _ = read_gaps(read_table(path))
+    assert table["a"].fillna(-9).tolist() == [10.38, -9, 2]
+    assert table["b"].fillna(-9).tolist() == [4.42, -1, -9]
+    assert table["y"].tolist() == ["no", "yes", "no"]
 
 
 @pytest.mark.parametrize("header", ["age,sex,chol", "age,sex,chol,"])
@@ -91,3 +101,27 @@ def test_a_column_without_name_that_holds_something_is_kept(tmp_path: Path) -> N
     path = tmp_path / "rows.csv"
     pd.DataFrame(EXPECTED).to_csv(path)
     assert list(read_table(path).columns) == ["Unnamed: 0", "age", "sex", "chol"]
+
+
+@pytest.mark.parametrize("header", ["a,b,y,y", '"y",b,a, y'])
+def test_a_name_that_comes_twice_is_refused(header: str, tmp_path: Path) -> None:
+    path = write(tmp_path / "rows.csv", header, "1,2,3,4")
+    with pytest.raises(InputError, match=r"names must be unique, .*rows.csv has 'y' twice; rename"):
+        read_table(path)
+
+
+def test_a_name_that_comes_twice_in_parquet_is_refused(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pytest.importorskip("pyarrow").table([[1, 2], [3, 4]], names=["a", "a"])
+    parquet.write_table(table, tmp_path / "rows.parquet")
+    with pytest.raises(InputError, match=r"names must be unique, .* has 'a' twice"):
+        read_table(tmp_path / "rows.parquet")
+
+
+def test_blanks_at_the_ends_of_a_cell_do_not_count(tmp_path: Path) -> None:
+    path = write(tmp_path / "rows.csv", "a,b,c,d", "F ,? ,true ,007 ", " F,1,false,x", "M,  ,,x ")
+    table = read_table(path, missing=["?"], text=["d"])
+    assert table["a"].tolist() == ["F", "F", "M"]
+    assert table["b"].fillna(0).tolist() == [0, 1, 0]
+    assert table["c"].dropna().tolist() == [True, False]
+    assert table["d"].tolist() == ["007", "x", "x"]

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from hyperdfs.bench.paper import COUNTERPARTS
 from hyperdfs.datasets import Dataset, dataset_info, dataset_names, load_dataset
 from hyperdfs.datasets.cards import is_card
@@ -20,6 +22,7 @@ GROUPS = (*KINDS, "paper")
 class Choice:
     """A data set to run: its name in the store, what loads it, and its size.
 
+    largest_class : its rows; there cannot be more folds.
     fingerprint : of its content, where it had to be read: a table of one's own may change, one of
         the catalog is checked whenever it is loaded.
     """
@@ -27,6 +30,7 @@ class Choice:
     name: str
     source: str
     n_rows: int
+    largest_class: int
     fingerprint: str = ""
 
 
@@ -80,8 +84,7 @@ def _choice(name: str) -> Choice:
         info = dataset_info(name)
         if info.files:
             obtain_files(name, info.files)  # once, and not by every worker at the same time
-        return Choice(name, name, info.n_rows)
+        return Choice(name, name, info.n_rows, round(info.majority_share * info.n_rows))
     data = load_source(name)
-    if is_card(name):
-        return Choice(data.name, str(Path(name).resolve()), len(data.y), data.fingerprint)
-    return Choice(name, name, len(data.y), data.fingerprint)
+    own = (data.name, str(Path(name).resolve())) if is_card(name) else (name, name)
+    return Choice(*own, len(data.y), int(np.bincount(data.y).max()), data.fingerprint)

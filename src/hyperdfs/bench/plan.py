@@ -92,6 +92,8 @@ def cells(plan: Plan, choices: Iterable[Choice]) -> list[CellTask]:
 
     A method that needs the generator of the data is run on synthetic sets only."""
     rows, chosen = plan.rows_of(), list(choices)
+    for choice in chosen:
+        _check_folds(plan, choice)
     tasks = [
         CellTask(
             key=CellKey(
@@ -135,6 +137,14 @@ def left_out(plan: Plan, choices: Iterable[Choice]) -> dict[str, list[str]]:
 def _applies(variant: Variant, choice: Choice) -> bool:
     needy = get_method(variant.method).needs_generator
     return not needy or choice.source in dataset_names("synthetic")
+
+
+def _check_folds(plan: Plan, choice: Choice) -> None:
+    if plan.folds > choice.largest_class:
+        raise InputError(
+            f"folds must be at most the rows of the largest class, {choice.largest_class:,} in "
+            f"{choice.name!r}, got {plan.folds:,}; choose fewer."
+        )
 
 
 def _overrides(variant: Variant, choice: Choice) -> dict[str, Any]:

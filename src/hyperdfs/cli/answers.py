@@ -49,10 +49,10 @@ class Answers:
         """Those of the typed cells that are categories without a place of their own."""
         found = {}
         for name, text in cells.items():
-            column = self.columns[name]
+            column, cell = self.columns[name], self.columns[name].cell(text)
             # Where training met rare categories only, any text is one of them.
-            known = not column.categories or text in column.categories or column.kind != "category"
-            if not known and column.cell(text) is not None:
+            known = not column.categories or cell in column.categories or column.kind != "category"
+            if not known and cell is not None:
                 found[name] = text
         return found
 

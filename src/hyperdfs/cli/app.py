@@ -17,6 +17,7 @@ from hyperdfs.cli.datasets import datasets
 from hyperdfs.cli.demo import demo
 from hyperdfs.cli.evaluate import evaluate
 from hyperdfs.cli.methods import methods
+from hyperdfs.cli.options import help_of
 from hyperdfs.cli.train import train
 from hyperdfs.errors import HyperDFSError
 
@@ -31,7 +32,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (demo, train, ask, evaluate, methods, datasets):
-    app.command()(command)
+    app.command(help=help_of(command))(command)
 app.add_typer(bench, name="bench")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -79,7 +80,7 @@ def run(
     from hyperdfs.bench.plan import cells, left_out, read_plan
     from hyperdfs.cli.bench_screen import Screen
     from hyperdfs.cli.options import names
-    from hyperdfs.cli.screen import print_json, stderr, stdout
+    from hyperdfs.cli.screen import counted, print_json, stderr, stdout
     from hyperdfs.errors import listing
 
     wanted = read_plan(
@@ -113,11 +114,12 @@ def run(
     if as_json:
         print_json(_outcome(out, agenda, broken))
         raise typer.Exit(SOME_FAILED if broken else 0)
-    console.print(f"\n{agenda.total - len(broken):,} cells done, {len(broken):,} failed.")
+    console.print(f"\n{counted(agenda.total - len(broken), 'cell')} done, {len(broken):,} failed.")
+    folder = shlex.quote(str(out))
     if broken:
-        console.print(f"`hyperdfs bench status --out {out}` tells why.", markup=False)
+        console.print(f"`hyperdfs bench status --out {folder}` tells why.", markup=False)
         raise typer.Exit(SOME_FAILED)
-    console.print(f"Next: hyperdfs bench table --out {out}", markup=False)
+    console.print(f"Next: hyperdfs bench table --out {folder}", markup=False)
 
 
 def _outcome(out: Path, agenda: Agenda, broken: list[CellRecord]) -> dict[str, Any]:
@@ -132,7 +134,9 @@ def _outcome(out: Path, agenda: Agenda, broken: list[CellRecord]) -> dict[str, A
 
 
 def _opening(out: Path, agenda: Agenda) -> str:
+    from hyperdfs.cli.screen import counted
+
     stored = f"{len(agenda.done):,} stored in {out}"
     if agenda.failed:
         stored += f", {len(agenda.failed):,} failed before (--retry-failed runs them again)"
-    return f"{agenda.total:,} cells: {stored}, {len(agenda.missing):,} to run."
+    return f"{counted(agenda.total, 'cell')}: {stored}, {len(agenda.missing):,} to run."

@@ -81,6 +81,8 @@ def _own(data: Dataset) -> dict[str, Any]:
     """What was found in a user's own table."""
     import numpy as np
 
+    from hyperdfs.preprocess.readings import infer_kind
+
     counts = np.bincount(data.y, minlength=data.n_classes).tolist()
     names = data.features.names
     columns = zip(names, data.features.columns, strict=True)
@@ -94,6 +96,7 @@ def _own(data: Dataset) -> dict[str, Any]:
         "description": data.description,
         "source": data.source,
         "class_counts": dict(zip(data.class_names, counts, strict=True)),
+        "kinds": {str(name): infer_kind(name, data.X[name]) for name in data.X.columns},
         "missing_cells": int(data.X.isna().to_numpy().sum()),
         "groups": {name: list(members) for name, members in columns if len(members) > 1},
         "costs": dict(zip(names, data.costs.tolist(), strict=True)),
@@ -127,16 +130,19 @@ def _show_entry(console: Console, content: dict[str, Any]) -> None:
 
 def _facts(content: dict[str, Any]) -> Iterable[tuple[str, list[str]]]:
     """Label and lines of everything there is to say."""
+    from hyperdfs.cli.screen import counted
+
     yield "rows", [f"{content['n_rows']:,}"]
     yield "features", [str(content["n_features"])]
     counts = content["class_counts"]
     yield "classes", _pairs(counts) if counts else [str(content["n_classes"])]
     yield "target", [content["target"]] if content.get("target") else []
     yield "dropped", _pairs(content.get("dropped", {}))
+    yield "kinds", list(_kind_lines(content.get("kinds", {})))
     yield "groups", _pairs(content.get("groups", {}))
     yield "costs", _pairs(content.get("costs", {}))
     if "missing_cells" in content:
-        yield "missing", [f"{content['missing_cells']:,} cells"]
+        yield "missing", [counted(content["missing_cells"], "cell")]
     if content.get("ceiling") is not None:
         yield "ceiling", [f"{content['ceiling']:.1f} % mean macro-F1 over 2 to 10 purchases"]
     yield "licence", [content["licence"]]
@@ -148,6 +154,17 @@ def _facts(content: dict[str, Any]) -> Iterable[tuple[str, list[str]]]:
         yield "content", [f"sha256 {content['content_sha256']} of all values and labels"]
     if content.get("published_costs"):
         yield "prices", list(_price_lines(content["published_costs"]))
+
+
+def _kind_lines(kinds: dict[str, str]) -> Iterable[str]:
+    from hyperdfs.cli.screen import counted
+    from hyperdfs.errors import listing
+
+    plurals = {"number": "numbers", "boolean": "booleans", "category": "categories"}
+    for kind, plural in plurals.items():
+        names = [name for name, found in kinds.items() if found == kind]
+        if names:
+            yield f"{counted(len(names), kind, plural)}: {listing(names, 20)}"
 
 
 def _pairs(mapping: dict[str, Any]) -> list[str]:

@@ -6,10 +6,11 @@ import sys
 from collections.abc import Sequence
 
 import numpy as np
+from rich.text import Text
 
 from hyperdfs.case import Case
 from hyperdfs.cli.answers import Answers
-from hyperdfs.cli.screen import class_bars, number, stdout
+from hyperdfs.cli.screen import class_bars, counted, number, stdout
 from hyperdfs.errors import InputError
 from hyperdfs.estimator import DFSClassifier
 
@@ -35,7 +36,7 @@ class Dialogue:
         self._live = sys.stdin.isatty()
 
     def run(self) -> None:
-        self._say(f"[dim]{HELP}[/]")
+        self._say((HELP, "dim"))
         self._show(None)
         try:
             while len(self._bought()) < self._budget and not self._case.done:
@@ -52,13 +53,13 @@ class Dialogue:
         """One purchase, skip or undo."""
         best = (self._case.recommend(k=3) or [])[0]
         price = f", price {number(best.cost)}" if self._priced() else ""
-        self._say(f"\n[bold]Buy {_plain(best.feature)}[/]{price}: {_plain(best.why)}")
+        self._say("\n", (f"Buy {best.feature}", "bold"), f"{price}: {best.why}")
         before = self._case.proba
         try:
             if self._answer(best.feature, {}):
                 self._show(before)
         except InputError as error:
-            self._say(f"  [red]{_plain(str(error))}[/]")
+            self._say((f"  {error}", "red"))
 
     def _priced(self) -> bool:
         return len(set(self._clf.features_.costs.tolist())) > 1
@@ -69,7 +70,7 @@ class Dialogue:
             return self._fill(feature, cells)
         except Quit:
             if cells:
-                self._say(_plain(f"{feature} was not complete and is left out."))
+                self._say(f"{feature} was not complete and is left out.")
             raise
 
     def _fill(self, feature: str, cells: dict[str, str]) -> bool:
@@ -104,7 +105,7 @@ class Dialogue:
         self._case.observe(feature, self._answers.value(feature, cells))
         self._steps.append((feature, True))
         if feature in self._case.skipped:
-            self._say(_plain(f"  {feature} is paid for and gave no result."))
+            self._say(f"  {feature} is paid for and gave no result.")
             return False
         for column, text in cells.items():
             self._remark(column, text)
@@ -116,7 +117,7 @@ class Dialogue:
         if column.range is None or column.cell(text) is None:
             return
         if not column.range[0] <= float(text) <= column.range[1]:
-            self._say(f"  [yellow]{_plain(text)} is outside the range of the training rows[/]")
+            self._say((f"  {text} is outside the range of the training rows", "yellow"))
 
     def _doubt(self, cells: dict[str, str]) -> None:
         """An unseen category is most likely a slip of the keyboard: it has to be typed twice."""
@@ -133,9 +134,10 @@ class Dialogue:
 
     def _command(self, text: str, column: str) -> str | None:
         """A command word, unless it is a category of the column; ``:skip`` is always one."""
+        known = self._answers.columns[column]
         if text.startswith(":"):
             text = text[1:]
-        elif text in self._answers.columns[column].categories:
+        elif known.cell(text) in known.categories:
             return None
         return COMMANDS.get(text.lower())
 
@@ -145,7 +147,7 @@ class Dialogue:
         if command == "skip":
             self._case.skip(feature)
             self._steps.append((feature, False))
-            self._say(f"{_plain(feature)} cannot be had.")
+            self._say(f"{feature} cannot be had.")
             return False
         if not self._steps:  # what was known at the start stays
             raise InputError("There is nothing to take back.")
@@ -156,8 +158,7 @@ class Dialogue:
     def _explain(self) -> None:
         for item in self._case.recommend(k=3) or []:
             price = f", price {number(item.cost)}" if self._priced() else ""
-            text = f"{item.feature}{price}, selector's weight {item.share:.0%}: {item.why}"
-            self._say(f"  {_plain(text)}")
+            self._say(f"  {item.feature}{price}, selector's weight {item.share:.0%}: {item.why}")
 
     def _read(self, column: str) -> str:
         """One answer that is not empty; the end of the input quits."""
@@ -186,27 +187,24 @@ class Dialogue:
     def _show(self, before: np.ndarray | None) -> None:
         old = None if before is None else before.tolist()
         for line in class_bars(list(self._clf.classes_), self._case.proba.tolist(), old):
-            self._say(f"  {_plain(line)}")
+            self._say(f"  {line}")
 
     def _summarise(self) -> None:
         case, space, bought = self._case, self._clf.features_, self._bought()
         sure = float(case.proba.max())
-        self._say(f"\n[bold]Prediction: {_plain(str(case.prediction))}[/] ({sure:.0%})")
+        self._say("\n", (f"Prediction: {case.prediction}", "bold"), f" ({sure:.0%})")
         price = f", price {number(case.cost)}" if self._priced() else ""
         names = [name if name in case.values else f"{name} (no result)" for name in bought]
         listed = f": {', '.join(names)}" if names else ""
-        self._say(_plain(f"{len(bought)} bought of {len(space)} features{price}{listed}."))
+        of_all = counted(len(space), "feature")
+        self._say(f"{len(bought)} bought of {of_all}{price}{listed}.")
         skipped = [feature for feature, paid in self._steps if not paid]
         if skipped:
-            self._say(_plain(f"Skipped: {', '.join(skipped)}."))
+            self._say(f"Skipped: {', '.join(skipped)}.")
 
-    def _say(self, text: str) -> None:
-        self._console.print(text, soft_wrap=not self._console.is_terminal)
-
-
-def _plain(text: str) -> str:
-    """Square brackets in names are no markup."""
-    return text.replace("[", r"\[")
+    def _say(self, *parts: str | tuple[str, str]) -> None:
+        """Text, or text and its style; names and labels are never taken for markup."""
+        self._console.print(Text.assemble(*parts), soft_wrap=not self._console.is_terminal)
 
 
 def _shorten(labels: Sequence[str], limit: int = 6) -> list[str]:

@@ -30,12 +30,15 @@ def evaluate(
     from hyperdfs.cli.files import file_rows, split_target
     from hyperdfs.cli.model_table import read_for_model, unknown_categories
     from hyperdfs.cli.scoring import print_scores, score
-    from hyperdfs.cli.screen import print_json, stdout, warn
+    from hyperdfs.cli.screen import counted, print_json, stdout, warn, without_label
 
     wanted = parse_budgets(budgets)
     clf = load(model)
     rows = read_for_model(clf, table, target or clf._state.target)
-    target = target or find_target(clf, rows)
+    if target is None:
+        target = find_target(clf, rows)
+        if target != clf._state.target:  # its cells were not read as labels
+            rows = read_for_model(clf, table, target)
     X, y, without = split_target(rows, target)
     with file_rows(table, X.index.tolist()):
         scores = score(clf, X, y, wanted, seed)
@@ -45,9 +48,9 @@ def evaluate(
         print_json({"model": str(model), "table": str(table), "target": target, **scores.as_dict()})
         return
     console = stdout()
-    console.print(f"{scores.n_rows:,} rows of {table}, target {target!r}.", markup=False)
+    console.print(f"{counted(scores.n_rows, 'row')} of {table}, target {target!r}.", markup=False)
     if without:
-        console.print(f"{without:,} rows without a label were left out.")
+        console.print(f"{without_label(without)}.")
     console.print()
     print_scores(console, scores)
 

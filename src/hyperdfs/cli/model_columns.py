@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from hyperdfs.datasets.table_files import is_missing_word
+from hyperdfs.datasets.table_cells import is_missing_word
 
 if TYPE_CHECKING:
     from hyperdfs.estimator import DFSClassifier
@@ -27,7 +27,13 @@ class ModelColumn:
     pools: bool
 
     def cell(self, text: str) -> str | None:
-        """A typed value; None where the word says that it is missing and is no category."""
+        """A typed value; None where the word says that it is missing and is no category.
+
+        Blanks at the ends count only where they tell two categories apart.
+        """
+        if text not in self.categories:
+            alike = [c for c in self.categories if c.strip() == text.strip()]
+            text = alike[0] if len(alike) == 1 else text
         return None if is_missing_word(text) and text not in self.categories else text
 
 

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from hyperdfs.cli.files import read_table
-from hyperdfs.cli.model_columns import model_columns
-from hyperdfs.datasets.table_files import without_missing_words
+from hyperdfs.cli.model_columns import ModelColumn, model_columns
+from hyperdfs.datasets.table_cells import read_gaps, without_missing_words
 from hyperdfs.errors import listing
 from hyperdfs.preprocess.readings import label_of
 
@@ -29,11 +29,11 @@ def read_for_model(clf: DFSClassifier, path: Path, target: str | None) -> pd.Dat
     if target is not None and _are_words(clf.classes_):
         text.append(target)
     rows = read_table(path, text=text)
+    if target in rows.columns:
+        rows[target] = _labels(clf, rows[target])
     for name in set(known) & set(rows.columns) - {target}:
         if known[name].kind == "category":
-            labels = {
-                cell: _label(cell, name, known[name].categories) for cell in rows[name].unique()
-            }
+            labels = {cell: _label(cell, known[name]) for cell in rows[name].unique()}
             rows[name] = rows[name].map(labels, na_action="ignore")
         else:
             rows[name] = without_missing_words(rows[name])
@@ -55,16 +55,23 @@ def unknown_categories(clf: DFSClassifier, rows: pd.DataFrame) -> Iterator[str]:
             )
 
 
-def _label(cell: Any, name: str, categories: tuple[str, ...]) -> Any:
+def _label(cell: Any, column: ModelColumn) -> Any:
     """A category's text as training wrote it: 2.0 is 2 where only 2 is known."""
     if pd.isna(cell):
         return cell
-    written = label_of(cell, name)
+    written = label_of(cell, column.name)
     try:
-        plain = label_of(float(written), name)
+        plain = label_of(float(written), column.name)
     except ValueError:
-        return written
-    return plain if plain in categories and written not in categories else written
+        return column.cell(written)
+    return plain if plain in column.categories and written not in column.categories else written
+
+
+def _labels(clf: DFSClassifier, cells: pd.Series) -> pd.Series:
+    """Labels, where a word for a missing value is missing unless it is a class."""
+    if _are_words(clf.classes_):
+        return cells.mask(without_missing_words(cells).isna() & ~cells.isin(clf.classes_))
+    return read_gaps(cells.to_frame())[0][cells.name]
 
 
 def _are_words(labels: np.ndarray) -> bool:

@@ -7,37 +7,24 @@ import shlex
 from collections.abc import Iterator
 
 import pandas as pd
-from pandas.api.types import is_integer_dtype, is_string_dtype
+from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
 
-from hyperdfs.datasets.table_files import NO_NAME, without_missing_words
+from hyperdfs.datasets.table_cells import without_missing_words
+from hyperdfs.datasets.table_files import NO_NAME
 from hyperdfs.errors import listing
 
-ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ].*)?")
-# Fewer rows can all differ by chance.
+_DAY = r"(0?[1-9]|[12]\d|3[01])"  # or a month
+DATE = re.compile(
+    rf"(\d{{4}}([-./]){_DAY}\2{_DAY}|{_DAY}([-./]){_DAY}\6(\d{{2}}|\d{{4}}))([T ,].*)?"
+)
+NUMBER_LIKE = re.compile(
+    r"[-+]?\s?[$€£¥]?\s?"
+    r"(\d+([.,]\d+)?|\d{1,3}(,\d{3})+(\.\d+)?|\d{1,3}([. '\u00a0]\d{3})+(,\d+)?)"
+    r"\s?[%$€£¥]?"
+)
+# Fewer rows can all differ by chance; measured whole numbers often do.
 FEWEST_FOR_IDENTIFIER = 10
-
-
-def read_gaps(X: pd.DataFrame) -> tuple[pd.DataFrame, list[str]]:
-    """Columns of numbers and words for missing values as numbers, and a sentence about each.
-
-    >>> table, notes = read_gaps(pd.DataFrame({"age": ["54", "?", "61"], "sex": ["F", "?", "M"]}))
-    >>> table["age"].tolist(), notes
-    ([54.0, nan, 61.0], ["age: '?' counts as missing (1 of 3 cells), the others are numbers"])
-    """
-    X, notes = X.copy(), []
-    for name in X.columns:
-        if not is_string_dtype(X[name]):
-            continue
-        cells = without_missing_words(X[name])
-        words = X[name][cells.isna()].dropna()
-        numbers = pd.to_numeric(cells, errors="coerce")
-        if len(words) and numbers.notna().any() and numbers.isna().sum() == cells.isna().sum():
-            X[name] = numbers
-            notes.append(
-                f"{name}: {listing(words.unique())} counts as missing ({len(words)} of {len(X)} "
-                "cells), the others are numbers"
-            )
-    return X, notes
+FEWEST_FOR_SHUFFLED = 100
 
 
 def oddities(X: pd.DataFrame) -> Iterator[str]:
@@ -55,19 +42,40 @@ def _fault(name: str, cells: pd.Series) -> str | None:
     if cells.nunique() == 1:
         return f"it never differs from {str(cells.iloc[0])!r}; ignore it with "
     many = len(cells) >= FEWEST_FOR_IDENTIFIER and cells.is_unique
-    if is_integer_dtype(cells) and many and cells.is_monotonic_increasing:
-        return "every row has another number, as row numbers do; ignore it with "
+    if many and is_numeric_dtype(cells) and not is_bool_dtype(cells):
+        return _number_fault(cells)
     if not is_string_dtype(cells):
         return None
-    if len(cells) and cells.str.fullmatch(ISO_DATE).all():
+    return _text_fault(without_missing_words(cells).dropna()) or (
+        "every row has a category of its own, as identifiers do; ignore it with " if many else None
+    )
+
+
+def _number_fault(cells: pd.Series) -> str | None:
+    """Of numbers that all differ."""
+    if (cells % 1 != 0).any():
+        return None
+    if cells.is_monotonic_increasing:
+        return "every row has another number, as row numbers do; ignore it with "
+    if len(cells) >= FEWEST_FOR_SHUFFLED:
+        return "every row has another whole number; if these are identifiers, ignore it with "
+    return None
+
+
+def _text_fault(cells: pd.Series) -> str | None:
+    """Of text that is not missing."""
+    if len(cells) and cells.str.fullmatch(DATE).all():
         return "dates are read as categories; turn them into numbers, or ignore it with "
     words = cells[pd.to_numeric(cells, errors="coerce").isna()]
+    if len(words) and cells.str.fullmatch(NUMBER_LIKE).all():
+        return (
+            f"numbers such as {words.iloc[0]!r} are read as categories; write only digits and a "
+            "decimal point, or ignore it with "
+        )
     if 0 < len(words) < len(cells) / 2:
         return (
             f"{len(cells) - len(words)} of {len(cells)} cells are numbers, "
             f"{listing(words.unique(), 3)} is not, so all are read as categories; "
             "mend the table, or ignore it with "
         )
-    if many:
-        return "every row has a category of its own, as identifiers do; ignore it with "
     return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from inspect import getdoc
 from pathlib import Path
 
 from hyperdfs.errors import InputError
@@ -14,6 +16,11 @@ def names(text: str | None) -> tuple[str, ...] | None:
     ('wine', 'heart')
     """
     return None if text is None else tuple(p.strip() for p in text.split(",") if p.strip())
+
+
+def help_of(command: Callable[..., None]) -> str:
+    """A docstring as a help text: lines end where the screen does, and at paragraphs."""
+    return "\n\n".join(" ".join(part.split()) for part in (getdoc(command) or "").split("\n\n"))
 
 
 def need_place(option: str, path: Path) -> None:

@@ -84,6 +84,8 @@ def label_codes(model: DFSClassifier, y: np.ndarray) -> np.ndarray:
 def print_scores(console: Console, scores: Scores) -> None:
     from hyperdfs.cli.screen import curve_table
 
+    budgets = list(scores.f1_macro)
+    noun = "purchase" if budgets == [1] else "purchases"
     columns = {
         "macro-F1 %": scores.f1_macro,
         "accuracy %": scores.accuracy,
@@ -91,7 +93,7 @@ def print_scores(console: Console, scores: Scores) -> None:
     }
     console.print(curve_table(columns))
     console.print(
-        f"\nMean macro-F1 over {spoken(list(scores.f1_macro))} purchases: "
+        f"\nMean macro-F1 over {spoken(budgets)} {noun}: "
         f"[bold]{100 * scores.auac:.1f} %[/], random order {100 * scores.random_auac:.1f} %."
     )
 

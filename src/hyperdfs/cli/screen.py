@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 
@@ -64,16 +65,31 @@ def class_bars(
     classes: Sequence[Any], proba: Sequence[float], before: Sequence[float] | None = None
 ) -> list[str]:
     """One line per class, the likeliest first and at most five: bar, percent and the move."""
-    width = max(len(str(label)) for label in classes)
+    width = max(cell_len(str(label)) for label in classes)  # some characters take two places
     lines = []
     for i in sorted(range(len(proba)), key=lambda i: -proba[i])[:5]:
-        line = f"{classes[i]!s:>{width}}  {bar(proba[i])} {100 * proba[i]:5.1f} %"
+        blanks = " " * (width - cell_len(str(classes[i])))
+        line = f"{blanks}{classes[i]}  {bar(proba[i])} {100 * proba[i]:5.1f} %"
         if before is not None and abs(proba[i] - before[i]) >= 0.0005:
             line += f"  {100 * (proba[i] - before[i]):+.1f}"
         lines.append(line)
     if len(proba) > 5:
         lines.append(f"{'':>{width}}  and {len(proba) - 5} less likely")
     return lines
+
+
+def counted(n: int, noun: str, plural: str | None = None) -> str:
+    """A number and what it counts.
+
+    >>> counted(1, "row"), counted(2000, "row"), counted(0, "category", "categories")
+    ('1 row', '2,000 rows', '0 categories')
+    """
+    return f"{n:,} {noun if n == 1 else plural or noun + 's'}"
+
+
+def without_label(n: int) -> str:
+    """What became of rows that have no label."""
+    return f"{counted(n, 'row')} without a label {'was' if n == 1 else 'were'} left out"
 
 
 def number(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -50,9 +51,11 @@ def train(
     """
     from hyperdfs.cli.files import need_columns, read_costs, read_groups, read_table, split_target
     from hyperdfs.cli.held_out import hold_out
-    from hyperdfs.cli.oddities import oddities, read_gaps
+    from hyperdfs.cli.oddities import oddities
     from hyperdfs.cli.options import need_place
     from hyperdfs.cli.screen import print_json, stderr, stdout
+    from hyperdfs.datasets.table_cells import read_gaps
+    from hyperdfs.datasets.table_labels import need_classes
     from hyperdfs.errors import InputError
 
     settings = parse_settings(set_ or [])
@@ -62,8 +65,9 @@ def train(
     need_columns(rows, [target, *(drop or [])])
     if target in (drop or []):
         raise InputError(f"--drop takes columns other than the target, got {target!r}; leave it.")
+    rows, gaps = read_gaps(rows.drop(columns=drop or []))
     X, y, without = split_target(rows, target)
-    X, gaps = read_gaps(X.drop(columns=drop or []))
+    need_classes(rows[target])
     need_place("--out", out)
     console = stderr() if as_json else stdout()
     _show_table(console, table, X, y, without)
@@ -151,17 +155,21 @@ def _show_table(console: Console, path: Path, X: pd.DataFrame, y: np.ndarray, wi
     import numpy as np
     from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
+    from hyperdfs.cli.screen import counted, without_label
+
     numbers = sum(is_numeric_dtype(d) and not is_bool_dtype(d) for d in X.dtypes)
     labels, counts = np.unique(y, return_counts=True)
     shares = ", ".join(f"{k} {n / len(y):.0%}" for k, n in zip(labels[:6], counts[:6], strict=True))
     more = f" and {len(labels) - 6} more" if len(labels) > 6 else ""
     missing = float(X.isna().to_numpy().mean()) if X.size else 0.0
-    console.print(f"{path}: {len(X):,} rows, {X.shape[1]} columns", markup=False)
-    console.print(f"  kinds    {numbers} numbers, {X.shape[1] - numbers} categories")
+    size = f"{counted(len(X), 'row')}, {counted(X.shape[1], 'column')}"
+    categories = counted(X.shape[1] - numbers, "category", "categories")
+    console.print(f"{path}: {size}", markup=False)
+    console.print(f"  kinds    {counted(numbers, 'number')}, {categories}")
     console.print(f"  missing  {missing:.1%} of the cells")
     console.print(f"  classes  {shares}{more}", markup=False)
     if without:
-        console.print(f"  {without:,} rows without a label were left out")
+        console.print(f"  {without_label(without)}")
 
 
 def _summary(
@@ -187,13 +195,14 @@ def _report(
     scores: Scores | None,
 ) -> None:
     from hyperdfs.cli.scoring import print_scores
+    from hyperdfs.cli.screen import counted
 
     seen, total = rows
-    console.print(f"\nFitted on {seen:,} rows in {seconds:.0f} s.")
+    console.print(f"\nFitted on {counted(seen, 'row')} in {seconds:.0f} s.")
     if scores:
-        console.print(f"On the {scores.n_rows:,} rows it has not seen:\n")
+        console.print(f"On the {counted(scores.n_rows, 'row')} it has not seen:\n")
         print_scores(console, scores)
     else:
         console.print("No rows were held out, so there is no score.")
-    console.print(f"\nSaved {out} (fitted on {seen:,} of {total:,} rows).", markup=False)
-    console.print(f"Next: hyperdfs ask {out}", markup=False)
+    console.print(f"\nSaved {out} (fitted on {seen:,} of {counted(total, 'row')}).", markup=False)
+    console.print(f"Next: hyperdfs ask {shlex.quote(str(out))}", markup=False)

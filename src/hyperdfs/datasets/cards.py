@@ -10,14 +10,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hyperdfs.datasets.base import Dataset
 from hyperdfs.datasets.reading import text_of
+from hyperdfs.datasets.table_cells import read_gaps
 from hyperdfs.datasets.table_files import (
     PARQUET,
     SEPARATORS,
     need_columns,
     read_table,
-    split_target,
     table_suffix,
 )
+from hyperdfs.datasets.table_labels import need_classes, split_target
 from hyperdfs.errors import DataNotFoundError, InputError, suggest
 from hyperdfs.features import FeatureSpace
 
@@ -31,7 +32,8 @@ class Card(BaseModel):
 
     ``file`` is relative to the card, and by default the table of the same name beside it. ``drop``
     are columns that are no features, ``categorical`` numbers that only name categories, ``missing``
-    the words for a missing value. Without ``costs`` every feature costs 1.
+    the words for a missing value in every column; beside numbers ``?``, ``NA`` and the like always
+    are. Without ``costs`` every feature costs 1.
     """
 
     model_config = ConfigDict(extra="forbid", strict=True)
@@ -41,7 +43,7 @@ class Card(BaseModel):
     file: str | None = None
     drop: list[str] = Field(default_factory=list)
     categorical: list[str] = Field(default_factory=list)
-    missing: list[str] | None = None
+    missing: list[str] = Field(default_factory=list)
     groups: dict[str, list[str]] = Field(default_factory=dict)
     costs: dict[str, float] | None = None
     description: str = "a table of one's own"
@@ -69,7 +71,9 @@ def load_card(path: Path) -> Dataset:
     need_columns(rows, [card.target, *card.drop, *card.categorical])
     if card.target in card.drop:
         raise InputError(f"{card_path}: the target {card.target!r} cannot be dropped.")
-    X, labels, _ = split_target(rows.drop(columns=card.drop), card.target)
+    rows, _ = read_gaps(rows.drop(columns=card.drop))
+    X, labels, _ = split_target(rows, card.target)
+    need_classes(rows[card.target])
     for column in card.categorical:
         X[column] = X[column].map(text_of, na_action="ignore")
     classes, y = np.unique(labels, return_inverse=True)

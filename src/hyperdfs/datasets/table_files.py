@@ -5,37 +5,40 @@ from __future__ import annotations
 import gzip
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-import numpy as np
 import pandas as pd
 
-from hyperdfs.errors import DataNotFoundError, InputError, MissingExtraError, suggest
+from hyperdfs.datasets.table_cells import (
+    EXACT,
+    decimal_points,
+    is_text,
+    numbers_of,
+    numbers_or_booleans,
+    stripped,
+    without_words,
+)
+from hyperdfs.errors import DataNotFoundError, InputError, MissingExtraError, listing, suggest
 
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 PARQUET = (".parquet", ".pq")
-MOST_CLASSES = 100
-# What people write for a missing value; pandas knows some of them only, and not in every case.
-MISSING_WORDS = frozenset(
-    ("", "?", "-", "--", ".", "na", "n/a", "n.a.", "nan", "none", "null", "unknown", "missing")
-)
 NO_NAME = "Unnamed: "  # how pandas begins the name of a column without one
 
 
-def read_table(
-    path: Path, missing: Sequence[str] | None = None, text: Iterable[str] = ()
-) -> pd.DataFrame:
+def read_table(path: Path, missing: Sequence[str] = (), text: Iterable[str] = ()) -> pd.DataFrame:
     """A CSV, TSV or Parquet file, told by its suffix (``.gz`` may follow the first two).
 
-    ``missing`` are the words that stand for a missing value in text; by default those of pandas.
+    ``missing`` are words that stand for a missing value in every column, as an empty cell does.
     ``text`` are columns whose cells stay as they are written, 007 and 2.50.
     """
     need_file(path, "A table")
     suffix = table_suffix(path)
     if suffix in PARQUET:
-        return _read_parquet(path)
+        table = _read_parquet(path)
+        return table.apply(without_words, words=missing) if missing else table
     if suffix not in SEPARATORS:
         raise InputError(
             f"A table must be a .csv, .tsv or .parquet file, got {path.name}; rename or convert it."
@@ -54,15 +57,14 @@ def read_table(
     return table
 
 
-def _read_text(
-    path: Path, usual: str, missing: Sequence[str] | None, text: set[str]
-) -> pd.DataFrame:
+def _read_text(path: Path, usual: str, missing: Sequence[str], text: set[str]) -> pd.DataFrame:
     separator = _separator(path, usual)
+    _need_names_once(path, _header(path, separator))
     options: dict[str, Any] = {
         "sep": separator,
         "skipinitialspace": True,
-        "keep_default_na": missing is None,
-        "na_values": None if missing is None else list(missing),
+        "keep_default_na": False,  # "None" and "NA" may be categories
+        "na_values": ["", *missing],
         "dtype": dict.fromkeys(text, str),
         "low_memory": False,  # else the type of a column may change half-way
     }
@@ -72,12 +74,40 @@ def _read_text(
     if any(issubclass(found.category, pd.errors.ParserWarning) for found in complaints):
         # Cells beyond the header's names were left out.
         _check_lost_cells(path, pd.read_csv(path, **options))
+    _mend_large(path, options, table)
     spare = [c for c in table.columns if c.startswith(NO_NAME) and table[c].isna().all()]
     table = table.drop(columns=spare)  # a separator at the end of every line, the header's too
-    if separator == ";":
-        for column in set(table.columns) - text:
-            table[column] = _decimal_commas(table[column])
+    for name in table.columns:
+        table[name] = _read_cells(table[name], separator, missing, name in text)
     return table
+
+
+def _read_cells(
+    cells: pd.Series, separator: str, missing: Sequence[str], as_written: bool
+) -> pd.Series:
+    if not is_text(cells):
+        return cells
+    cells = stripped(cells, missing)
+    if as_written:
+        return cells
+    if separator == ";":
+        cells = decimal_points(cells)
+    if not is_text(cells):
+        return cells
+    _, read = numbers_or_booleans(cells)  # blanks may have hidden what they are
+    return cells if read is None else read
+
+
+def _mend_large(path: Path, options: Mapping[str, Any], table: pd.DataFrame) -> None:
+    """Large whole numbers, which a blank cell turns into floats, once more and without loss."""
+    floats = table.select_dtypes("float")
+    large = floats.columns[(floats.abs() >= EXACT).any()]
+    if not len(large):
+        return
+    text = pd.read_csv(path, index_col=False, **{**options, "dtype": dict.fromkeys(large, str)})
+    for name in large:
+        numbers = numbers_of(text[name])
+        table[name] = table[name] if numbers is None else numbers
 
 
 def _open(path: Path) -> BinaryIO:
@@ -93,6 +123,28 @@ def _separator(path: Path, usual: str) -> str:
     return other if usual not in header and other in header else usual
 
 
+def _header(path: Path, separator: str) -> list[str]:
+    """The names as they are written; pandas would rename those that come twice."""
+    row = pd.read_csv(
+        path,
+        sep=separator,
+        header=None,
+        nrows=1,
+        dtype=str,
+        skipinitialspace=True,
+        keep_default_na=False,
+    )
+    return [name for name in row.iloc[0] if name]
+
+
+def _need_names_once(path: Path, names: Sequence[Any]) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(
+            f"Column names must be unique, {path} has {listing(twice)} twice; rename or remove one."
+        )
+
+
 def _check_lost_cells(path: Path, table: pd.DataFrame) -> None:
     """Rows may be longer than the header only by separators at their end.
 
@@ -106,16 +158,6 @@ def _check_lost_cells(path: Path, table: pd.DataFrame) -> None:
         )
 
 
-def _decimal_commas(column: pd.Series) -> pd.Series:
-    """Numbers, where the text is numbers with decimal commas; else the column as it is."""
-    if not pd.api.types.is_string_dtype(column):
-        return column
-    present = column.dropna()
-    if not present.str.fullmatch(r"[+-]?\d*,?\d+([eE][+-]?\d+)?").all():
-        return column
-    return pd.to_numeric(column.str.replace(",", "."))
-
-
 def _encoding_complaint(path: Path) -> str:
     with _open(path) as file:
         start = file.read(2)
@@ -124,22 +166,6 @@ def _encoding_complaint(path: Path) -> str:
         f"A table must be text in UTF-8, {path} is not; save it as UTF-8, e.g. with "
         f"`iconv -f {source} -t UTF-8 {path.name} > utf8.csv`."
     )
-
-
-def is_missing_word(text: str) -> bool:
-    """Whether a word stands for a missing value.
-
-    >>> is_missing_word("N/A"), is_missing_word("0")
-    (True, False)
-    """
-    return text.strip().lower() in MISSING_WORDS
-
-
-def without_missing_words(column: pd.Series) -> pd.Series:
-    """A column whose words for a missing value are missing cells."""
-    if not pd.api.types.is_string_dtype(column):
-        return column
-    return column.mask(column.str.strip().str.lower().isin(MISSING_WORDS))
 
 
 def table_suffix(path: Path) -> str:
@@ -154,42 +180,18 @@ def need_file(path: Path, what: str) -> None:
 
 def _read_parquet(path: Path) -> pd.DataFrame:
     try:
+        from pyarrow.parquet import read_schema  # type: ignore[import-untyped]
+
+        _need_names_once(path, read_schema(path).names)
         return pd.read_parquet(path).reset_index(drop=True)
     except ImportError:
         raise MissingExtraError(
             "Reading Parquet needs pyarrow; install hyperdfs[parquet] or convert the file to CSV."
         ) from None
+    except InputError:
+        raise
     except (ValueError, OSError) as error:
         raise InputError(f"{path} cannot be read as Parquet: {error}.") from None
-
-
-def split_target(table: pd.DataFrame, target: str) -> tuple[pd.DataFrame, np.ndarray, int]:
-    """Features, labels, and how many rows were left out because they have no label."""
-    need_columns(table, [target])
-    known = table[target].notna()
-    if not known.any():
-        raise InputError(f"Column {target!r} must hold labels, all its cells are empty.")
-    return (
-        table[known].drop(columns=target),
-        labels_of(table.loc[known, target]),
-        int((~known).sum()),
-    )
-
-
-def labels_of(column: pd.Series) -> np.ndarray:
-    """Class labels as integers, booleans or text."""
-    if pd.api.types.is_bool_dtype(column):
-        return column.to_numpy(bool)
-    if pd.api.types.is_numeric_dtype(column):
-        values = column.to_numpy(float)
-        if (values == np.round(values)).all():
-            return values.astype(np.int64)
-        if len(np.unique(values)) > MOST_CLASSES:
-            raise InputError(
-                f"Column {column.name!r} must hold classes, got {len(np.unique(values))} different "
-                "decimal numbers; cut them into classes first."
-            )
-    return column.astype(str).to_numpy(str)
 
 
 def need_columns(table: pd.DataFrame, names: Iterable[str]) -> None:

@@ -63,7 +63,21 @@ def _context() -> BaseContext:
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([PRELOADED])
+    _start_server()
     return context
+
+
+def _start_server() -> None:
+    """The server and its workers never see Ctrl-C, not even while they import: what is blocked
+    when a process starts stays blocked in it."""
+    from multiprocessing import forkserver, resource_tracker
+
+    resource_tracker.ensure_running()  # would unblock signals on its start
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start(context: BaseContext, work: Callable[[Task], Result], task: Task) -> Any:

@@ -32,9 +32,15 @@ class SlurmEngine:
     ) -> None:
         self._submitit = _import_submitit()
         told = {**DEFAULTS, **(options or {})}
-        self._executor = self._submitit.AutoExecutor(
-            folder.resolve() / LOGS, cluster=told.pop("cluster", "slurm")
-        )
+        try:
+            self._executor = self._submitit.AutoExecutor(
+                folder.resolve() / LOGS, cluster=told.pop("cluster", "slurm")
+            )
+        except RuntimeError:
+            raise InputError(
+                "The slurm engine must run where SLURM is, but there is no srun; log in to the "
+                "cluster or choose another --engine."
+            ) from None
         if jobs is not None:
             told["slurm_array_parallelism"] = jobs
         try:
