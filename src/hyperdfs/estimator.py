@@ -32,7 +32,7 @@ from hyperdfs.inputs import (
 )
 from hyperdfs.methods import get_method
 from hyperdfs.metrics import PAPER_BUDGETS, metric_curve
-from hyperdfs.preprocess import as_table
+from hyperdfs.preprocess import as_table, plain_array
 from hyperdfs.progress import show_progress
 from hyperdfs.results import Acquisition, make_acquisition, normalised
 from hyperdfs.threads import one_thread
@@ -244,11 +244,11 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
 
     def _intake(self, X: Any, *, reset: bool) -> pd.DataFrame:
         """Checks of scikit-learn's contract (names, counts), then the table."""
-        table = as_table(X) if reset or not isinstance(X, pd.DataFrame) else X
-        named = X if isinstance(X, pd.DataFrame) else table.to_numpy()
+        table = as_table(X) if reset else None
+        named = X if isinstance(X, pd.DataFrame) else plain_array(X)
         with input_errors():
             validate_data(self, named, reset=reset, skip_check_array=True)
-        return table if reset else as_table(X, expected=self._state.input_columns)
+        return as_table(X, expected=self._state.input_columns) if table is None else table
 
     def _encode(self, X: Any, *, impute: bool) -> tuple[FittedState, Any]:
         check_is_fitted(self)

@@ -12,7 +12,7 @@ import torch
 
 from hyperdfs.errors import InputError, listing
 from hyperdfs.nn.hyper import SubsetNet
-from hyperdfs.preprocess import Preprocessor, as_table
+from hyperdfs.preprocess import Preprocessor, as_table, plain_array
 
 if TYPE_CHECKING:
     from hyperdfs.estimator import DFSClassifier
@@ -41,10 +41,10 @@ class SubsetClassifier:
         wanted = [space.index(name) for name in self.features]
         own = {column for i in wanted for column in space.columns[i]}
         mine = [column for column in self.input_columns if column in own]
-        table = as_table(X)
+        known = None
         if not isinstance(X, pd.DataFrame):
-            known = mine if table.shape[1] == len(mine) else list(self.input_columns)
-            table = as_table(X, expected=known)
+            known = mine if plain_array(X).shape[1] == len(mine) else list(self.input_columns)
+        table = as_table(X, expected=known)
         encoded = self.preprocessor.transform(
             table.reindex(columns=list(self.input_columns)), impute=False
         )

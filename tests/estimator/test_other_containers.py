@@ -73,3 +73,32 @@ def test_probabilities_sum_to_one_in_double_precision(clf, recwarn):
     np.testing.assert_allclose(proba.sum(1), 1.0, rtol=0, atol=1e-15)
     log_loss(Y, proba)
     assert not recwarn.list
+
+
+class TestArraysOfText:
+    CODES = np.array(["01", "02"])[Y]
+    CODES[::20] = "x"
+    ROWS = np.c_[CODES, np.round(X[:, 1], 2)]
+
+    def test_a_prediction_does_not_depend_on_the_other_rows(self):
+        clf = fit(self.ROWS, Y, max_budget=2)
+        kinds = [row["kind"] for row in clf._state.preprocessor.describe()]
+        assert kinds == ["category", "number"]
+        together = clf.predict_proba(self.ROWS)
+        plain = self.CODES != "x"
+        np.testing.assert_allclose(clf.predict_proba(self.ROWS[plain]), together[plain], atol=1e-6)
+        for rows in (self.ROWS[1:2], self.ROWS[1:2].astype("S")):
+            np.testing.assert_allclose(clf.predict_proba(rows), together[1:2], atol=1e-6)
+        small = clf.specialise(["x0"])
+        np.testing.assert_array_equal(
+            small.predict_proba(self.ROWS[1:3])[:1], small.predict_proba(self.ROWS[1:2])
+        )
+        infinite = np.array([["inf", "1"]])  # a category by its name, though it reads as a number
+        assert np.isfinite(clf.predict_proba(infinite)).all()
+
+    def test_nan_among_texts_is_a_missing_cell(self):
+        rows = np.array([["F", 1.0], ["M", 3.0], [np.nan, 2.0]] * 20)
+        clf = fit(rows, Y, max_budget=2)
+        assert clf._state.preprocessor.describe()[0]["categories"] == ["F", "M"]
+        missing = np.array([[None, 2.0]], dtype=object)
+        np.testing.assert_array_equal(clf.predict_proba(rows[2:3]), clf.predict_proba(missing))

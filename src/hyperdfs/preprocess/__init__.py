@@ -6,6 +6,6 @@ float columns that the networks see. `Preprocessor` holds the three together.
 """
 
 from hyperdfs.preprocess.preprocessor import Encoded, Preprocessor
-from hyperdfs.preprocess.table import as_table
+from hyperdfs.preprocess.table import as_table, plain_array
 
-__all__ = ["Encoded", "Preprocessor", "as_table"]
+__all__ = ["Encoded", "Preprocessor", "as_table", "plain_array"]

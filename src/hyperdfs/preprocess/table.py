@@ -25,9 +25,11 @@ def as_table(X: Any, *, expected: Sequence[Hashable] | None = None) -> pd.DataFr
     Columns of arrays and lists are named x0, x1, ... or, at prediction time, after ``expected``,
     the columns known from training. A DataFrame is matched to ``expected`` by name and comes back
     in that order. Where scikit-learn's estimator checks look for a wording, it is theirs.
+
+    An array of text holds numbers as text too. In training a column of them is one of numbers; at
+    prediction time it stays text, for only the fitted kinds tell whether "01" is a number.
     """
-    _reject_sparse(X)
-    table = X if isinstance(X, pd.DataFrame) else _from_array(X, expected)
+    table = X if isinstance(X, pd.DataFrame) else _from_array(plain_array(X), expected)
     _check_shape(table.shape)
     if any(getattr(dtype, "kind", "") == "c" for dtype in table.dtypes):
         raise InputError("Complex data not supported; split it into real and imaginary columns")
@@ -82,7 +84,9 @@ def _check_shape(shape: tuple[int, ...]) -> None:
             )
 
 
-def _from_array(X: Any, expected: Sequence[Hashable] | None) -> pd.DataFrame:
+def plain_array(X: Any) -> np.ndarray:
+    """The user's rows, in no DataFrame, as an array with two dimensions."""
+    _reject_sparse(X)
     array = _as_array(X)
     if array.ndim < 2:
         found = "scalar array" if array.ndim == 0 else "1D array"
@@ -97,6 +101,10 @@ def _from_array(X: Any, expected: Sequence[Hashable] | None) -> pd.DataFrame:
             "flatten it to one row per sample, e.g. with X.reshape(len(X), -1)"
         )
     _check_shape(array.shape)
+    return array
+
+
+def _from_array(array: np.ndarray, expected: Sequence[Hashable] | None) -> pd.DataFrame:
     n_columns = array.shape[1]
     names = [f"x{i}" for i in range(n_columns)] if expected is None else list(expected)
     if len(names) != n_columns:
@@ -104,7 +112,8 @@ def _from_array(X: Any, expected: Sequence[Hashable] | None) -> pd.DataFrame:
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8")
     if array.dtype.kind == "U":
-        return pd.DataFrame({name: _unquote(array[:, i]) for i, name in enumerate(names)})
+        read = _unquote if expected is None else _texts
+        return pd.DataFrame({name: read(array[:, i]) for i, name in enumerate(names)})
     table = pd.DataFrame(array, columns=pd.Index(names))
     return table.infer_objects() if array.dtype == object else table
 
@@ -125,7 +134,14 @@ def _unquote(texts: np.ndarray) -> np.ndarray:
     try:
         return texts.astype(np.float64)
     except ValueError:
-        return texts.astype(object)
+        return _texts(texts)
+
+
+def _texts(texts: np.ndarray) -> np.ndarray:
+    """Texts as objects; 'nan' is what numpy makes of a missing cell among texts."""
+    cells = texts.astype(object)
+    cells[texts == "nan"] = np.nan
+    return cells
 
 
 def _match(table: pd.DataFrame, expected: tuple[Hashable, ...]) -> pd.DataFrame:
