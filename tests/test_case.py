@@ -57,12 +57,24 @@ class TestObserve:
         assert case.observe("body", [50, 170]).done
 
     def test_what_was_known_at_the_start_was_not_bought(self, clf):
-        case = clf.start_case(visits=2, job=None)
+        case = clf.start_case(visits=2, smoker=True)
         assert case.cost == 0.0
         assert case.observe("body", [50, 170]).cost == COSTS["body"]
         assert Case.from_dict(clf, case.to_dict()).cost == COSTS["body"]
         assert case.undo().undo().cost == 0.0  # back to visits alone
         assert case.observe("job", "cook").cost == COSTS["job"]
+
+    @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
+    def test_what_is_missing_at_the_start_can_still_be_bought(self, clf, missing):
+        row = pd.Series({"age": missing, "job": missing, "height": missing, "visits": 2})
+        case = clf.start_case(row)
+        assert (case.values, case.skipped) == ({"visits": 2}, [])
+        assert case.to_dict() == clf.start_case(visits=2).to_dict()
+        assert {item.feature for item in case.recommend(9)} == {"body", "smoker", "job", "grade"}
+        assert case.observe("job", "cook").cost == COSTS["job"]
+        assert clf.start_case(body=[50, missing]).values == {"body": [50, None]}
+        with pytest.raises(InputError, match="no feature 'jib'"):
+            clf.start_case(jib=missing)
 
     def test_a_row_of_the_table_is_a_start(self, clf):
         X, _ = mixed(4, seed=5, missing=False)
@@ -141,7 +153,7 @@ class TestObserve:
 
     @pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT])
     def test_a_missing_result_is_a_skip(self, clf, missing):
-        case = clf.start_case(job=missing, body=[missing, missing])
+        case = clf.start_case().observe("job", missing).observe("body", [missing, missing])
         assert case.skipped == ["job", "body"]
         np.testing.assert_array_equal(case.proba, clf.start_case().proba)
 

@@ -60,7 +60,7 @@ class Case:
         self._steps: list[int] = []
         self._proba: np.ndarray | None = None
         for feature, value in _by_feature(known, self._space).items():
-            self.observe(feature, value)
+            self._take(self._fresh(feature), value)  # what is missing can still be bought
         self._given = len(self._steps)
 
     @property
@@ -105,19 +105,24 @@ class Case:
     def observe(self, feature: str | int, value: Any) -> Self:
         """Take in a result. A missing value is a purchase that gave nothing: paid, then skipped."""
         index = self._fresh(feature)
+        if not self._take(index, value):
+            self._leave(index)
+            self._empty.add(index)
+        return self
+
+    def _take(self, index: int, value: Any) -> bool:
+        """Know this value from now on, unless it is missing."""
         value = _by_label(_plain(value), self._space.columns[index])
         encoded = self._state.preprocessor.encode_cells(index, value)
         if encoded is None:
-            self._leave(index)
-            self._empty.add(index)
-            return self
+            return False
         columns = self._state.preprocessor.columns_of(index)
         self._x[0, columns] = torch.from_numpy(encoded).to(self._x.device)
         self._mask[0, index] = 1.0
         self._values[index] = value
         self._steps.append(index)
         self._proba = None
-        return self
+        return True
 
     def skip(self, feature: str | int) -> Self:
         """This feature cannot be had; do not recommend it again."""

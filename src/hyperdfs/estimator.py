@@ -217,7 +217,10 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
         return float(self.acquisition_curve(X, y, budgets, selector=selector).mean())
 
     def start_case(self, values: Mapping[str, Any] | None = None, /, **known: Any) -> Case:
-        """One live case; values known at the start by name, as keywords or as a mapping."""
+        """One live case; values known at the start by name, as keywords or as a mapping.
+
+        A missing value is one that is not known: it can still be bought.
+        """
         from hyperdfs.case import Case
 
         check_is_fitted(self)

@@ -102,6 +102,11 @@ def test_what_was_known_at_the_start_stays(known: str, ask: Ask, model_file: Pat
     assert known.split("=")[0] not in text[text.index("Prediction:") :]
 
 
+def test_what_is_missing_at_the_start_can_still_be_bought(ask: Ask, model_file: Path) -> None:
+    text = ask(model_file, "age=50", "quit", know=("age=nan",))
+    assert summary(text) == "1 bought of 6 features, price 1: age."
+
+
 @pytest.mark.parametrize(
     ("known", "expected"),
     [
