@@ -160,6 +160,16 @@ CASES = [
     ("a selector by name", lambda c: c.acquire(MIXED, selector="random"), ["scores", "'random'"]),
     ("known by one name", lambda c: c.acquire(MIXED, known="age"), ["a list", "'age'"]),
     ("known of no feature", lambda c: c.acquire(MIXED, known=["bode"]), ["'bode'", "'body'"]),
+    (
+        "known with a column that is no feature",
+        lambda c: c.acquire(MIXED, known=MIXED.drop(columns="height").notna()),
+        ["'age'", "part of 'body'"],
+    ),
+    (
+        "known without a column for each feature",
+        lambda c: c.acquire(MIXED, known=MIXED[["job", "grade"]].notna()),
+        ["one column for each feature", "'job', 'grade'", "'smoker'"],
+    ),
     ("half of a group known", lambda c: c.acquire(MIXED, known=["age"]), ["part of 'body'"]),
     (
         "a known mask of another shape",

@@ -166,7 +166,8 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
 
         selector : another policy for the same predictor, e.g. `selectors.fixed.RandomSelector()`.
         known : what is known before the first purchase and costs nothing: features by name, the
-        same for all rows, or a boolean array (n, M). By default every row starts from nothing.
+        same for all rows, or a boolean array (n, M) or DataFrame, whose columns are matched by
+        name. By default every row starts from nothing.
         """
         check_selector(selector)
         state, (values, observed) = self._encode(X, impute=True)

@@ -105,6 +105,8 @@ def known_at_start(known: Any, space: FeatureSpace, n: int) -> np.ndarray | None
         return None
     if isinstance(known, np.ndarray | pd.DataFrame) and known.ndim == 2:
         mask = np.asarray(known)
+        if isinstance(known, pd.DataFrame):
+            mask = mask[:, _columns_by_feature(known, space)]
         if mask.dtype != bool or mask.shape != (n, len(space)):
             raise InputError(
                 f"known must be boolean with {n} rows, as X, and a column for each of the "
@@ -119,6 +121,17 @@ def known_at_start(known: Any, space: FeatureSpace, n: int) -> np.ndarray | None
     start = np.zeros((n, len(space)))
     start[:, [space.index(feature) for feature in known]] = 1.0
     return start
+
+
+def _columns_by_feature(known: pd.DataFrame, space: FeatureSpace) -> list[int]:
+    """For each feature the position of the column that bears its name."""
+    found = [space.index(column) for column in known.columns]
+    if sorted(found) != list(range(len(space))):
+        raise InputError(
+            f"known must have one column for each feature, got {listing(known.columns)}; "
+            f"name each of {listing(space.names)} once."
+        )
+    return np.argsort(found).tolist()
 
 
 def check_budgets(budgets: Iterable[int], n_features: int) -> list[int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -71,6 +72,8 @@ class TestContract:
         alone = clf.predict_proba(only(X, mask, clf.features_))
         np.testing.assert_allclose(a.proba[:, 0], alone, atol=1e-5)
         np.testing.assert_array_equal(clf.acquire(X, 5, known=mask).order, a.order)
+        named = pd.DataFrame(mask, columns=clf.features_.names)[list(clf.features_.names[::-1])]
+        np.testing.assert_array_equal(clf.acquire(X, 5, known=named).order, a.order)
 
     def test_the_first_purchase_is_everybodys(self, clf, table):
         assert len(np.unique(clf.acquire(table[0]).order[:, 0])) == 1
