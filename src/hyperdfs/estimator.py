@@ -96,7 +96,7 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
         config = get_method(self.method).configure(self.preset, self.config)
         members, budget = self._members(), check_positive("max_budget", self.max_budget)
         device = pick_device(self.device)
-        table = self._intake(X, reset=True)
+        table = as_table(X)
         labels, classes = label_codes(y, len(table))
         weight = check_weights(sample_weight, len(table))
         space = FeatureSpace.from_columns(list(table.columns), groups=self.groups, costs=self.costs)
@@ -112,7 +112,7 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
         seed = check_seed(self.random_state)
         params = {**self.get_params(deep=False), "config": copy.deepcopy(self.config)}
         with show_progress(self.verbose) as progress, one_thread(), kept_memory():
-            self._state = fit_state(
+            state = fit_state(
                 table,
                 labels,
                 weight,
@@ -126,8 +126,9 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
                 seed=seed,
                 progress=progress,
             )
-        self._state.params = params
-        self.classes_ = classes
+        state.params = params
+        self._check_columns(X, reset=True)  # a fit that fails leaves the estimator as it was
+        self._state, self.classes_ = state, classes
         self._publish()
         return self
 
@@ -246,17 +247,16 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         save(self, path)
 
-    def _intake(self, X: Any, *, reset: bool) -> pd.DataFrame:
-        """Checks of scikit-learn's contract (names, counts), then the table."""
-        table = as_table(X) if reset else None
+    def _check_columns(self, X: Any, *, reset: bool) -> None:
+        """Names and number of columns, as scikit-learn's contract has it: kept or compared."""
         named = X if isinstance(X, pd.DataFrame) else plain_array(X)
         with input_errors():
             validate_data(self, named, reset=reset, skip_check_array=True)
-        return as_table(X, expected=self._state.input_columns) if table is None else table
 
     def _encode(self, X: Any, *, impute: bool) -> tuple[FittedState, Any]:
         check_is_fitted(self)
-        table = self._intake(X, reset=False)
+        self._check_columns(X, reset=False)
+        table = as_table(X, expected=self._state.input_columns)
         return self._state, self._state.preprocessor.transform(table, impute=impute)
 
     def __sklearn_is_fitted__(self) -> bool:

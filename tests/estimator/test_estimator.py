@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, log_loss
 
 from hyperdfs import DFSClassifier
+from hyperdfs.errors import InputError
 from hyperdfs.selectors.fixed import RandomSelector, StaticSelector
 from small_tables import TINY, fit, mixed, numbers, only
 
@@ -147,6 +148,26 @@ class TestContract:
         assert clf.max_budget_ == 4
         assert clf.features_.names == ("body", "smoker", "job", "grade", "visits")
         assert clf.feature_names_in_.tolist() == list(mixed()[0].columns)
+
+    @pytest.mark.parametrize("error", [KeyboardInterrupt, InputError])
+    def test_a_fit_that_fails_leaves_the_estimator_as_it_was(self, table, monkeypatch, error):
+        X, y = table
+        model = fit(X, y, max_budget=2)
+        before, attributes = model.predict_proba(X), dict(vars(model))
+
+        def fail(*_, **__):
+            raise error
+
+        monkeypatch.setattr("hyperdfs.estimator.fit_state", fail)
+        with pytest.raises(error):
+            model.fit(X[["age", "job"]].to_numpy(), y)
+        assert vars(model).keys() == attributes.keys()
+        assert all(vars(model)[name] is value for name, value in attributes.items())
+        np.testing.assert_array_equal(model.predict_proba(X), before)
+        unfitted = DFSClassifier("random")
+        with pytest.raises(error):
+            unfitted.fit(X, y)
+        assert not hasattr(unfitted, "n_features_in_")
 
 
 class TestLeaks:
