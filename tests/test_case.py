@@ -24,6 +24,12 @@ def clf():
     return fit(X, y, max_budget=4, groups={"body": ["age", "height"]}, costs=COSTS)
 
 
+@pytest.fixture(scope="module")
+def namesake():
+    X, y = mixed()
+    return fit(X[["age", "height", "job"]], y, max_budget=2, groups={"age": ["age", "height"]})
+
+
 def frame(clf, **cells):
     """One row with these cells, every other one missing."""
     names = clf.feature_names_in_
@@ -83,6 +89,40 @@ class TestObserve:
         np.testing.assert_allclose(case.proba, clf.predict_proba(X.iloc[[1]])[0], atol=1e-6)
         with pytest.raises(InputError, match="no feature 'age'; it is part of 'body'"):
             clf.start_case().observe("age", 50)
+
+    @pytest.mark.parametrize(
+        "start",
+        [
+            {"age": 50, "height": 170},
+            {"age": [50, 170]},
+            {"age": {"height": 170, "age": 50}},
+            {"height": 170, "age": {"age": 50}},
+            pd.Series({"height": 170, "age": 50}),
+        ],
+        ids=str,
+    )
+    def test_a_group_may_bear_the_name_of_its_column(self, namesake, start):
+        expected = namesake.start_case().observe("age", [50, 170]).proba
+        np.testing.assert_array_equal(namesake.start_case(start).proba, expected)
+
+    def test_parts_of_a_group_beside_one_of_its_columns(self, clf):
+        part = {"age": 50}
+        case = clf.start_case({"body": part, "height": 170})
+        assert case.values == {"body": {"age": 50, "height": 170}}
+        assert part == {"age": 50}
+
+    @pytest.mark.parametrize(
+        "start",
+        [
+            {"body": [50, 170], "age": 50},
+            {"age": 50, "body": [50, 170]},
+            {"body": {"age": 50}, "age": 60},
+        ],
+        ids=str,
+    )
+    def test_a_value_given_twice_is_refused(self, clf, start):
+        with pytest.raises(InputError, match="each value once, got 'body' as .*; leave one out"):
+            clf.start_case(start)
 
     def test_probabilities_are_the_callers_own(self, clf):
         case = clf.start_case(job="cook")

@@ -251,12 +251,23 @@ def _by_feature(known: Mapping[Any, Any], space: FeatureSpace) -> dict[Any, Any]
     """Columns of one feature under its name, so that a row of the table is a start too."""
     merged: dict[Any, Any] = {}
     for key, value in known.items():
-        owner = None if key in space.names else space.owner(key)
-        if owner is None:
-            merged[key] = value
-        else:
-            merged.setdefault(owner, {})[key] = value
+        owner = space.owner(key)
+        # Where a feature bears the name of one of its columns, one cell is that column's.
+        whole = owner is None or (key in space.names and not pd.api.types.is_scalar(value))
+        feature, value = (key, value) if whole else (owner, {key: value})
+        merged[feature] = _joined(feature, merged[feature], value) if feature in merged else value
     return merged
+
+
+def _joined(feature: Any, first: Any, second: Any) -> dict[Any, Any]:
+    """The parts of one feature, if both are parts and none is given twice."""
+    both = isinstance(first, Mapping | pd.Series) and isinstance(second, Mapping | pd.Series)
+    if not both or set(first.keys()) & set(second.keys()):
+        raise InputError(
+            f"A case takes each value once, got {feature!r} as {first!r} and as {second!r}; "
+            "leave one out."
+        )
+    return {**first, **second}
 
 
 def _by_label(value: Any, columns: tuple[Hashable, ...]) -> Any:
