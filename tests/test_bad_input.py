@@ -219,6 +219,7 @@ CASES = [
     ("an unreadable boolean", lambda c: c.start_case(smoker="maybe"), ["true or false", "maybe"]),
     ("an infinite value", lambda c: c.start_case(visits=np.inf), ["'visits'", "infinity", "NaN"]),
     ("one number for a group", lambda c: c.start_case(body=3), ["2 columns", "'age'", "mapping"]),
+    ("a set for a group", lambda c: c.start_case(body={50, 170}), ["2 columns", "or a list"]),
     (
         "an unknown column of a group",
         lambda c: c.start_case(body={"weight": 80}),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence, Set
 from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
@@ -273,7 +273,9 @@ class Preprocessor:
             return [value]
         if is_missing(value):
             return [None] * len(names)
-        if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != len(names):
+        # The order of a set is arbitrary, so it does not say which value is whose.
+        unordered = isinstance(value, str | Set) or not hasattr(value, "__len__")
+        if unordered or len(value) != len(names):
             raise InputError(
                 f"feature {self.space.names[group]!r} needs values for {len(names)} columns "
                 f"({listing(names)}), got {value!r}; give a mapping or a list"
