@@ -100,6 +100,16 @@ CASES = [
     ),
     ("a cost left out", lambda c: fit(X, Y, costs={"x0": 1}), ["every feature", "'x1'", "add"]),
     (
+        "groups as a Series",
+        lambda c: fit(MIXED, LABELS, groups=pd.Series({"age": "body", "height": "body"})),
+        ["map a name to its columns", "Series", "write e.g."],
+    ),
+    (
+        "a width that the heads cannot share",
+        lambda c: fit(X, Y, config={"token_dim": 6}),
+        ["'token_dim' cannot be 6", "multiple of 4"],
+    ),
+    (
         "a group of an unknown column",
         lambda c: fit(MIXED, LABELS, groups={"g": ["agge"]}),
         ["'g'", "'agge'", "did you mean 'age'"],

@@ -40,7 +40,8 @@ class HyperConfig(TableConfig):
     # Networks
     encoder: Literal["set_transformer", "inducing_pool", "deep_sets", "raw_mask"] = "inducing_pool"
     encoder_layers: int = Field(2, ge=1)
-    token_dim: int | None = Field(None, ge=4)  # None: 32, or 64 above 100 features
+    # None: 32, or 64 above 100 features; it is shared out to four heads
+    token_dim: int | None = Field(None, ge=4, multiple_of=4)
     condition_dim: int | None = Field(None, ge=1)
     hypernetwork: bool = True
     hyper_width: int = Field(32, ge=1)

@@ -85,7 +85,7 @@ class FeatureSpace:
             _check_same_columns(groups, table)
             prices = groups.costs if costs is None else costs
             return cls(groups.names, groups.columns, prices, groups.kind)  # type: ignore[arg-type]
-        members = _partition(table, groups or {})
+        members = _partition(table, {} if groups is None else groups)
         return cls(tuple(members), tuple(members.values()), costs, kind)  # type: ignore[arg-type]
 
     @property
