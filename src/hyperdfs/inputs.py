@@ -14,6 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 
 from hyperdfs.errors import InputError, listing
 from hyperdfs.features import FeatureSpace
+from hyperdfs.metrics import affordable
 
 DATES = {"date", "datetime", "datetime64", "timedelta", "timedelta64", "time", "period"}
 
@@ -138,7 +139,7 @@ def check_budgets(budgets: Iterable[int], n_features: int) -> list[int]:
     """Those of the budgets that this table can pay for."""
     listed = list(budgets) if isinstance(budgets, Iterable) else [budgets]
     whole = [b for b in listed if isinstance(b, int | np.integer) and not isinstance(b, bool)]
-    wanted = [int(b) for b in whole if b <= n_features]
+    wanted = affordable([int(b) for b in whole], n_features)
     if len(whole) < len(listed) or not wanted or min(wanted) < 0:
         raise InputError(
             f"budgets must be whole numbers between 0 and the {n_features} features, "

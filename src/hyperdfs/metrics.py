@@ -52,6 +52,18 @@ def budget_mean(curve: Sequence[float]) -> float:
     return float(np.mean(curve[min(first, len(curve) - 1) : last + 1]))
 
 
+def affordable(budgets: Sequence[int], n_features: int) -> list[int]:
+    """Those of the budgets that a table of so many features can use up.
+
+    The paper's budgets begin at 2; a table of one feature is scored after its only purchase.
+
+    >>> affordable(PAPER_BUDGETS, 3), affordable(PAPER_BUDGETS, 1), affordable([5], 1)
+    ([2, 3], [1], [])
+    """
+    kept = [budget for budget in budgets if budget <= n_features]
+    return [n_features] if not kept and list(budgets) == list(PAPER_BUDGETS) else kept
+
+
 def mean_log_loss(labels: np.ndarray, proba: np.ndarray, weight: np.ndarray | None = None) -> float:
     """Mean over rows and steps of -log p(y)."""
     chosen = np.take_along_axis(proba, labels[:, None, None], 2)[..., 0]

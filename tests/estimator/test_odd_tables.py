@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from hyperdfs.cli.app import main
+from hyperdfs.errors import InputError
 from small_tables import fit, numbers
 
 LABELS = {
@@ -83,3 +85,18 @@ def test_small_and_odd_tables_with_a_teacher(what):
     X, y = SMALL_TABLES[what]
     clf = fit(X, y, max_budget=1, config={"teacher_weight": 0.5, "stage2_epochs": 1})
     assert np.isfinite(clf.predict_proba(X)).all()
+
+
+def test_one_feature_is_scored_after_its_only_purchase(tmp_path):
+    X, y = numbers(40, 1)
+    X = pd.DataFrame(X, columns=["age"])
+    clf = fit(X, y)
+    curve = clf.acquisition_curve(X, y)
+    assert curve.index.tolist() == [1]
+    assert clf.auac(X, y) == curve[1]
+    with pytest.raises(InputError, match="between 0 and the 1 features"):
+        clf.auac(X, y, [2, 3])
+    clf.save(tmp_path / "one.hdfs")
+    X.assign(y=y).to_csv(tmp_path / "rows.csv", index=False)
+    files = [str(tmp_path / name) for name in ("one.hdfs", "rows.csv")]
+    assert main(["evaluate", *files, "--target", "y"]) == 0

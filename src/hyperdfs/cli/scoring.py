@@ -10,7 +10,7 @@ import numpy as np
 
 from hyperdfs.cli.files import need_columns
 from hyperdfs.errors import InputError
-from hyperdfs.metrics import accuracy_curve, macro_f1_curve
+from hyperdfs.metrics import accuracy_curve, affordable, macro_f1_curve
 from hyperdfs.selectors.fixed import RandomSelector
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def score(
     model: DFSClassifier, X: pd.DataFrame, y: np.ndarray, budgets: Sequence[int], seed: int = 0
 ) -> Scores:
     """The model's own order and a random one, under the same predictor."""
-    kept = [b for b in budgets if b <= len(model.features_)]
+    kept = affordable(budgets, len(model.features_))
     if not kept:
         raise InputError(
             f"Budgets must not all exceed the {len(model.features_)} features, got "
