@@ -80,7 +80,9 @@ CASES = [
     ("infinity in y", lambda c: fit(X, np.where(Y, 1.0, np.inf)), ["finite labels", "row"]),
     ("y too short", lambda c: fit(X, Y[:5]), ["one length", "40", "5", "align"]),
     ("y of two columns", lambda c: fit(X, X[:, :2]), ["1d array", "(40, 2)"]),
-    ("y of measurements", lambda c: fit(X, X[:, 0]), ["continuous", "discrete classes"]),
+    ("y of measurements", lambda c: fit(X, X[:, 0]), ["whole numbers", "pd.cut", "astype(str)"]),
+    ("y of decimals", lambda c: fit(X, Y + 0.5), ["whole numbers", "got", ".5", "astype(str)"]),
+    ("y of intervals", lambda c: fit(X, pd.cut(X[:, 0], 2)), ["Interval(", "y.astype(str)"]),
     ("y of dates", lambda c: fit(X, DATES), ["text, whole numbers or booleans", "astype(str)"]),
     ("y of two types", lambda c: fit(X, np.array([1, "a"] * 20, object)), ["one type", "astype"]),
     # Weights

@@ -16,7 +16,9 @@ from hyperdfs.errors import InputError, listing
 from hyperdfs.features import FeatureSpace
 from hyperdfs.metrics import affordable
 
-DATES = {"date", "datetime", "datetime64", "timedelta", "timedelta64", "time", "period"}
+# By pandas' names
+NO_LABELS = {"date", "datetime", "datetime64", "timedelta", "timedelta64", "time", "period"}
+NO_LABELS |= {"interval", "decimal"}
 
 
 def check_positive(name: str, value: Any) -> int:
@@ -35,10 +37,17 @@ def label_codes(y: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     y = flat_labels(y, warn=True)
     if len(y) != n:
         raise InputError(f"X and y must be of one length, got {n} and {len(y)}; align the rows.")
-    if y.dtype.kind in "mM" or pd.api.types.infer_dtype(y) in DATES:
+    if y.dtype.kind in "mM" or pd.api.types.infer_dtype(y) in NO_LABELS:
         raise InputError(
             f"y must hold labels that are text, whole numbers or booleans, got {y[0]!r}; "
             "convert them, e.g. with y.astype(str)."
+        )
+    broken = y.dtype.kind == "f" and y != np.round(y)
+    if np.any(broken):
+        raise InputError(  # scikit-learn's checks look for the first three words
+            "Unknown label type: y must hold text, whole numbers or booleans, got "
+            f"{y[np.argmax(broken)]}; cut a measurement into classes first, e.g. with "
+            "pd.cut(y, 3, labels=False), or pass y.astype(str) if these are names."
         )
     with input_errors():
         check_classification_targets(y)
