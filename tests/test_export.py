@@ -55,11 +55,13 @@ def test_it_is_small_and_needs_no_network():
 def test_part_of_a_group_is_enough():
     X, y = mixed()
     clf = fit(X, y, max_budget=2, groups={"body": ["age", "height"]})
-    row = pd.DataFrame({"age": [50.0]})
+    row = pd.DataFrame({"age": [50.0], "height": [np.nan]})
     full = pd.DataFrame([dict.fromkeys(X.columns)]).astype(object).assign(age=50.0)
     np.testing.assert_allclose(
         clf.specialise(["body"]).predict_proba(row), clf.predict_proba(full), atol=1e-6
     )
+    with pytest.raises(InputError, match="columns 'age', 'height', got a table without 'height'"):
+        clf.specialise(["body"]).predict_proba(row[["age"]])
 
 
 @pytest.mark.parametrize("columns", [None, [0, 1, 2, 3], [8, 3, 6, 1], list("dcba")], ids=str)
@@ -102,7 +104,7 @@ class TestErrors:
             small.predict_proba(X)
 
     def test_a_missing_column_is_named(self, small):
-        with pytest.raises(InputError, match=r"row 0 lacks 'x2'"):
+        with pytest.raises(InputError, match=r"got a table without 'x2'; add"):
             small.predict(pd.DataFrame({"x1": [1.0]}))
 
     def test_an_array_of_another_width(self, small):

@@ -45,6 +45,12 @@ class SubsetClassifier:
         if not isinstance(X, pd.DataFrame):
             known = mine if plain_array(X).shape[1] == len(mine) else list(self.input_columns)
         table = as_table(X, expected=known)
+        absent = [column for column in mine if column not in table.columns]
+        if absent:
+            raise InputError(
+                f"A specialised classifier needs the columns {listing(mine)}, got a table without "
+                f"{listing(absent)}; add what is absent."
+            )
         encoded = self.preprocessor.transform(
             table.reindex(columns=list(self.input_columns)), impute=False
         )
