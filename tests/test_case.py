@@ -121,7 +121,7 @@ class TestObserve:
         ids=str,
     )
     def test_a_value_given_twice_is_refused(self, clf, start):
-        with pytest.raises(InputError, match="each value once, got 'body' as .*; leave one out"):
+        with pytest.raises(InputError, match=r"each value once, got 'body' as .*; leave one out"):
             clf.start_case(start)
 
     def test_probabilities_are_the_callers_own(self, clf):

@@ -70,6 +70,7 @@ def test_a_configuration_cannot_be_changed():
         ("class_weight", "heavy"),
         ("temperature", (1.0,)),
         ("masks_per_batch", 0),
+        ("token_dim", 6),  # four heads share it
     ],
 )
 def test_a_wrong_value_is_named(field, value):

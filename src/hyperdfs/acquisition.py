@@ -55,6 +55,7 @@ def walk(
     budget: int,
     *,
     known: Tensor | None = None,
+    last: Tensor | None = None,
 ) -> Trajectories:
     """Buy `budget` features for each row, the highest score first, never one twice.
 
@@ -63,6 +64,7 @@ def walk(
 
     known : (n, M) of 0 and 1, what needs no purchase; by default nothing. A row that has
     everything buys -1 from then on.
+    last : (M,) bool, what is bought only when nothing else is left, whatever its score.
     """
     tried = x.new_zeros(x.shape[0], columns.n_features) if known is None else known.clone()
     mask = tried * available
@@ -76,7 +78,10 @@ def walk(
     order, proba = [], [predict()]
     for _ in range(budget):
         shown = x if selector_peeks else x * columns.expand(mask)
-        scores = selector.scores(shown, mask).masked_fill(tried > 0, NEVER)
+        scores = selector.scores(shown, mask)
+        if last is not None:
+            scores = scores.masked_fill(last, NEVER / 2)
+        scores = scores.masked_fill(tried > 0, NEVER)
         choice = scores.argmax(1, keepdim=True)
         order.append(choice.masked_fill(tried.gather(1, choice) > 0, -1))
         tried.scatter_(1, choice, 1.0)

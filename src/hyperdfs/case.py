@@ -100,7 +100,7 @@ class Case:
     @property
     def done(self) -> bool:
         """Whether nothing is left to buy."""
-        return len(self._values) + len(self._skipped) == len(self._space)
+        return not len(self._free())
 
     def observe(self, feature: str | int, value: Any) -> Self:
         """Take in a result. A missing value is a purchase that gave nothing: paid, then skipped."""
@@ -152,9 +152,8 @@ class Case:
     def recommend(self, k: int = 3) -> list[Recommendation] | None:
         """The k best features to buy next, best first; None when nothing is left."""
         k = check_positive("k", k)
-        taken = {*self._values, *self._skipped}
         scores = self._state.model.selector.scores(self._x, self._mask)[0].cpu().numpy()
-        free = np.setdiff1d(np.arange(len(scores)), list(taken), assume_unique=True)
+        free = self._free()
         if not len(free):
             return None
         weights = np.exp(scores[free] - scores[free].max())
@@ -174,6 +173,11 @@ class Case:
             )
             for i, shift, (low, high) in zip(best, shifts, spans, strict=True)
         ]
+
+    def _free(self) -> np.ndarray:
+        """What can still be bought, and means something to the model."""
+        known = np.flatnonzero(~self._state.preprocessor.unlearnt)
+        return np.setdiff1d(known, [*self._values, *self._skipped], assume_unique=True)
 
     def _foresee(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """For each feature: how far typical results move the leading class, and its range."""
@@ -267,7 +271,7 @@ def _joined(feature: Any, first: Any, second: Any) -> dict[Any, Any]:
             f"A case takes each value once, got {feature!r} as {first!r} and as {second!r}; "
             "leave one out."
         )
-    return {**first, **second}
+    return dict([*first.items(), *second.items()])
 
 
 def _by_label(value: Any, columns: tuple[Hashable, ...]) -> Any:

@@ -61,6 +61,7 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
 
     A missing cell (NaN, None, pd.NA) is a feature that is not known. In training it cannot be
     bought. In `acquire` a purchase whose result is missing is paid for and teaches nothing.
+    A feature without any value in training is bought last, and teaches nothing either.
     The presets "paper" and "authors" and the method "oracle" fill missing cells in before both, as
     the paper does.
     """
@@ -182,6 +183,7 @@ class DFSClassifier(ClassifierMixin, BaseEstimator):
             state.shape.columns(),
             wanted,
             known=None if start is None else _tensor(start, state),
+            last=torch.as_tensor(state.preprocessor.unlearnt, device=state.model.device),
         )
         return make_acquisition(path.order, path.proba, self.features_.costs)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -25,7 +26,7 @@ from hyperdfs.encoding_choice import (
     trial_config,
     trial_inputs,
 )
-from hyperdfs.errors import InputError
+from hyperdfs.errors import InputError, listing
 from hyperdfs.features import FeatureSpace
 from hyperdfs.methods import Model, Shape, get_method
 from hyperdfs.methods.base import Job
@@ -101,6 +102,7 @@ def fit_state(
 ) -> FittedState:
     """Fit preprocessor and method. Every row given here is a training row."""
     encoding = encode(table, space, n_classes, config.preprocessing, config.n_bins)
+    _tell_unlearnt(encoding.preprocessor)
     straight = encoding  # pixels and one-hot categories have no other form
     if config.n_bins != 0 and not encoding.shape.pixels:
         straight = encode(table, space, n_classes, config.preprocessing, 0)
@@ -178,6 +180,17 @@ def fit_state(
     )
 
 
+def _tell_unlearnt(preprocessor: Preprocessor) -> None:
+    """Warn of columns without a value. A fold of a table cannot know that other rows have one."""
+    empty = [row["name"] for row in preprocessor.describe() if row["kind"] == "empty"]
+    if empty:
+        warnings.warn(
+            f"No training row has a value of {listing(empty)}: the model learns nothing about it "
+            "and ignores later values; drop it if the whole table has none.",
+            stacklevel=4,
+        )
+
+
 def losses(history: History) -> list[float]:
     """On validation rows, epoch by epoch."""
     return [float(row["valid_loss"]) for row in history]
@@ -189,6 +202,8 @@ def typical_results(encoded: Encoded, preprocessor: Preprocessor) -> np.ndarray:
     for feature in range(preprocessor.n_features):
         columns = preprocessor.columns_of(feature)
         seen = encoded.values[encoded.observed[:, feature], columns]
+        if not len(seen):
+            continue
         rank = np.argsort(seen[:, 0], kind="stable")
         at = np.linspace(0.1, 0.9, TYPICAL) * (len(seen) - 1)
         typical[:, columns] = seen[rank[np.round(at).astype(int)]]

@@ -11,6 +11,7 @@ import pytest
 from prep_tables import fitted
 
 from hyperdfs.errors import InputError
+from hyperdfs.features import FeatureSpace
 from hyperdfs.preprocess import Preprocessor
 
 
@@ -25,10 +26,10 @@ from hyperdfs.preprocess import Preprocessor
         ([datetime.date(2020, 1, 1)], ValueError, "got date in column 'a'.*e.g. days since"),
         (pd.to_timedelta(["1h"]), ValueError, "got timedelta64.* in column 'a'"),
         (pd.period_range("2020", periods=1, freq="Y"), ValueError, "got period.* in column 'a'"),
-        ([None], ValueError, "column 'a' has no value in any training row; drop it"),
-        ([np.nan], ValueError, "column 'a' has no value in any training row; drop it"),
-        (pd.Categorical([None], ["u"]), ValueError, "column 'a' has no value"),
-        (pd.array([None], "boolean"), ValueError, "column 'a' has no value"),
+        ([None], ValueError, "a value in some training row, got none in 'a'; check"),
+        ([np.nan], ValueError, "a value in some training row, got none in 'a'; check"),
+        (pd.Categorical([None], ["u"]), ValueError, "a value in some training row, got none"),
+        (pd.array([None], "boolean"), ValueError, "a value in some training row, got none"),
         ([1j], ValueError, "Complex data not supported, found in column 'a'"),
         ([{"foo": "bar"}], TypeError, "argument must be a string or a number, got dict .* 'a'"),
         ([[1, 2]], TypeError, "argument must be a string or a number, got list .* 'a'"),
@@ -125,3 +126,10 @@ def test_use_before_fit_is_refused() -> None:
     ):
         with pytest.raises(InputError, match="must be fitted before use"):
             use(Preprocessor())
+
+
+def test_a_pixel_without_values_is_refused() -> None:
+    table = pd.DataFrame({"a": [0.5, 0.1], "b": [np.nan, np.nan]})
+    space = FeatureSpace.from_columns(table.columns, kind="pixels")
+    with pytest.raises(InputError, match="pixel 'b' has no value in any training row; drop it"):
+        Preprocessor().fit(table, space)

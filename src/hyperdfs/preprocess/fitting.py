@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from hyperdfs.errors import InputError
+from hyperdfs.errors import InputError, listing
 from hyperdfs.features import FeatureSpace
 from hyperdfs.preprocess import encoding
 from hyperdfs.preprocess.encoding import Columns
@@ -51,18 +51,20 @@ def summarise(readings: np.ndarray, readers: Sequence[ColumnReader]) -> np.ndarr
     return summary
 
 
-def check_not_empty(readings: np.ndarray, readers: Sequence[ColumnReader]) -> None:
-    """Raise if a column has no training value at all: there is nothing to learn from it."""
-    empty = np.flatnonzero(np.isnan(readings).all(axis=0))
-    if len(empty):
+def check_not_empty(readers: Sequence[ColumnReader]) -> None:
+    """Raise if no column has a training value: there is nothing to learn from."""
+    if all(reader.kind == "empty" for reader in readers):
         raise InputError(
-            f"column {readers[empty[0]].name!r} has no value in any training row; drop it"
+            f"some column must have a value in some training row, got none in "
+            f"{listing(reader.name for reader in readers)}; check how the table was read"
         )
 
 
 def check_pixels(readings: np.ndarray, readers: Sequence[ColumnReader]) -> None:
     """Raise unless all readings are pixel intensities."""
     for reader in readers:
+        if reader.kind == "empty":
+            raise InputError(f"pixel {reader.name!r} has no value in any training row; drop it")
         if reader.kind == "category":
             raise InputError(f"pixels must be numbers, got text in column {reader.name!r}")
     bad = (readings < 0) | (readings > 1)
@@ -83,6 +85,8 @@ def _default_parts(
         measured = ~np.isnan(readings[:, sources]).all(axis=1)
         for i in sources:
             yield _default_columns(readings, readers[i], i, n_bins)
+            if readers[i].kind == "empty":
+                continue
             # In a group of one column, "blank" and "not observed" are the same thing.
             blank = np.isnan(readings[measured, i]).mean()
             if blank > 0:
@@ -94,6 +98,8 @@ def _default_columns(
     readings: np.ndarray, reader: ColumnReader, source: int, n_bins: int | None
 ) -> Columns:
     x = _present(readings, source)
+    if reader.kind == "empty":
+        return encoding.raw_columns(source)  # always 0, for the reading is always missing
     if reader.kind != "number":
         return encoding.category_columns(source, x, reader.n_codes)
     return encoding.number_columns(

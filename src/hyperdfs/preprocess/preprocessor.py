@@ -49,6 +49,8 @@ class Preprocessor:
     ----------
     column_group
         **Shape** ``(D,)`` int64: the group of every encoded column, never decreasing.
+    unlearnt
+        **Shape** ``(M,)`` bool: groups without any value in training.
 
     Example
     -------
@@ -61,6 +63,7 @@ class Preprocessor:
     """
 
     column_group: np.ndarray
+    unlearnt: np.ndarray
 
     def __init__(self, *, style: str = "default", n_bins: int | None = None) -> None:
         if style not in STYLES:
@@ -99,8 +102,8 @@ class Preprocessor:
         readers = [
             fit_reader(name, frame.iloc[:, i], pool=pool) for i, name in enumerate(frame.columns)
         ]
+        fitting.check_not_empty(readers)
         readings = read_table(frame, readers)
-        fitting.check_not_empty(readings, readers)
         if space.kind == "pixels":
             fitting.check_pixels(readings, readers)
             readers = [ColumnReader(reader.name, "pixels") for reader in readers]
@@ -166,11 +169,7 @@ class Preprocessor:
         rows = []
         features = np.repeat(self.space.names, [len(members) for members in self.space.columns])
         for reader, feature, summary in zip(self._readers, features, self._summary, strict=True):
-            row: dict[str, Any] = {
-                "name": reader.name,
-                "feature": str(feature),
-                "kind": reader.kind,
-            }
+            row = dict[str, Any](name=reader.name, feature=str(feature), kind=reader.kind)
             if reader.kind == "number":
                 row |= zip(("min", "median", "max"), summary.tolist(), strict=True)
             elif reader.kind != "pixels":
@@ -220,6 +219,8 @@ class Preprocessor:
         self._summary = summary
         self._columns = columns
         self._first_source = np.cumsum(sizes) - sizes
+        empty = [reader.kind == "empty" for reader in readers]
+        self.unlearnt = np.logical_and.reduceat(empty, self._first_source)
         self.column_group = np.repeat(np.arange(len(space)), sizes)[columns.source]
         bounds = np.searchsorted(self.column_group, np.arange(len(space) + 1)).tolist()
         self._slices = [slice(*ends) for ends in pairwise(bounds)]
@@ -273,9 +274,8 @@ class Preprocessor:
             return [value]
         if is_missing(value):
             return [None] * len(names)
-        # The order of a set is arbitrary, so it does not say which value is whose.
-        unordered = isinstance(value, str | Set) or not hasattr(value, "__len__")
-        if unordered or len(value) != len(names):
+        listed = hasattr(value, "__len__") and not isinstance(value, str | Set)  # sets: no order
+        if not listed or len(value) != len(names):
             raise InputError(
                 f"feature {self.space.names[group]!r} needs values for {len(names)} columns "
                 f"({listing(names)}), got {value!r}; give a mapping or a list"

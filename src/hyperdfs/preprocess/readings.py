@@ -45,7 +45,8 @@ class ColumnReader:
     """How the cells of one raw column are read.
 
     ``labels`` are the categories with a code of their own, in code order; every other category
-    reads as ``unseen``.
+    reads as ``unseen``. Of the kind "empty" training had no value: whatever comes later means
+    nothing to the model and reads as missing.
     """
 
     name: Hashable
@@ -69,7 +70,7 @@ class ColumnReader:
         """Reading of one cell."""
         if type(value) is str and self.kind == "category":
             return self._codes.get(value, self.unseen)
-        if is_missing(value):
+        if self.kind == "empty" or is_missing(value):
             return np.nan
         if self.kind == "category":
             return self._codes.get(label_of(value, self.name), self.unseen)
@@ -134,14 +135,14 @@ def fit_reader(name: Hashable, cells: pd.Series, *, pool: bool) -> ColumnReader:
     category or boolean reads as the most frequent one.
     """
     kind = infer_kind(name, cells)
+    if cells.isna().all():
+        return ColumnReader(name, "empty")
     if kind == "number":
         return ColumnReader(name, kind)
     if kind == "boolean":
         reader = ColumnReader(name, kind)
         return reader if pool else replace(reader, unseen=_mode(reader.read_column(cells)))
     counts = _label_counts(name, cells)
-    if not counts:
-        return ColumnReader(name, kind)
     labels, frequency = tuple(counts), np.array(list(counts.values()))
     if not pool:
         return ColumnReader(name, kind, labels, float(np.argmax(frequency)))
