@@ -150,8 +150,7 @@ YEAST = table_entry(
 def _mutated_or_not(table: pd.DataFrame) -> pd.DataFrame:
     """The *_mut columns name the mutations found, "0" for none; what counts is whether any."""
     genes = [column for column in table.columns if column.endswith("_mut")]
-    flags = (table[genes].astype(str) != "0").astype(np.int64)
-    return pd.concat([table.drop(columns=genes), flags], axis=1)[table.columns]
+    return table.assign(**{g: (table[g].astype(str) != "0").astype(np.int64) for g in genes})
 
 
 METABRIC = table_entry(
