@@ -79,7 +79,7 @@ def coarsest_good(
 
 
 def _behind(best: Sequence[float], losses: Sequence[float]) -> bool:
-    """Whether more columns do not lead by then: they learn faster, so they never will."""
+    """Whether more columns do not lead by then, though they learn faster than fewer."""
     return len(losses) == EARLY and min(losses) >= min(best[:EARLY])
 
 
@@ -105,7 +105,7 @@ def trial_inputs(
     from hyperdfs import __version__
 
     settings = (job.config.model_dump_json(), job.max_budget, job.seed, job.device.type)
-    rule = (TRIAL_GAIN, EARLY)
+    rule = (TRIAL_GAIN, EARLY, MANY_INPUTS)
     yield repr((*settings, *rule, __version__, str(torch.__version__))).encode()
     shown = [array for encoding in encodings for array in encoding.encoded]
     held_out = np.empty(0) if job.held_out is None else job.held_out
