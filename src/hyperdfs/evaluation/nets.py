@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 import pandas as pd
+from pandas.api.extensions import take
 
 from hyperdfs.errors import HyperDFSError
 from hyperdfs.features import FeatureSpace
@@ -13,6 +14,7 @@ from hyperdfs.results import Acquisition
 
 LEAK_ROWS = 64
 ROUNDING = 1e-4  # of a probability; sums in batches of other sizes differ by less
+NOWHERE = -1  # the row that a cell without a value comes from
 TOLERANCE = 1e-5  # of a probability that must not move; float32 sums in another order move less
 
 
@@ -94,13 +96,13 @@ def check_predictions(
     left out: presets that fill it in know it only in `acquire`.
     """
     rows, steps = _dealt(len(X), path.budget, np.random.default_rng(seed))
-    own = X.iloc[rows]
-    known = _cells(own, space, _bought(path.take(rows), steps))
-    whole = ~(known & own.isna().to_numpy()).any(1)
+    bought = _bought(path.take(rows), steps)
+    alone = _cells(X, space, np.where(bought, rows[:, None], NOWHERE))
+    bought_cells = bought[:, _feature_of(space, X)]
+    whole = ~(bought_cells & alone.isna().to_numpy()).any(1)
     if not whole.any():
         return
-    alone = own[whole].where(known[whole])
-    moved = np.abs(clf.predict_proba(alone) - path.proba[rows, steps][whole]).max(1)
+    moved = np.abs(clf.predict_proba(alone[whole]) - path.proba[rows, steps][whole]).max(1)
     if not (moved <= ROUNDING).all():
         worst = np.nan_to_num(moved, nan=np.inf).argmax()
         raise NetError(
@@ -124,7 +126,8 @@ def check_leaks(
     rows, steps = _dealt(len(X), path.budget, rng)
     bought = _bought(path.take(rows), steps)
     donors = rng.integers(0, len(X), bought.shape)
-    after = clf.acquire(_mixed(X, space, rows, donors, bought), 1, known=bought)
+    mixed = _cells(X, space, np.where(bought, rows[:, None], donors))
+    after = clf.acquire(mixed, 1, known=bought)
     next_choice = path.order[rows, np.minimum(steps, path.budget - 1)]
     turned = (after.order[:, 0] != next_choice) & (steps < path.budget)
     moved = np.abs(after.proba[:, 0] - path.proba[rows, steps]).max(1)
@@ -132,7 +135,7 @@ def check_leaks(
         # A batch of another size is rounded otherwise, which can turn a tie, and random orders go
         # by the place in the batch: whole runs of one batch with and without the change decide.
         before = clf.acquire(X.iloc[rows], path.budget)
-        mixed = _mixed(X, space, rows, donors, _bought(before, steps))
+        mixed = _cells(X, space, np.where(_bought(before, steps), rows[:, None], donors))
         _compare(before, clf.acquire(mixed, path.budget), steps)
 
 
@@ -172,26 +175,17 @@ def _bought(path: Acquisition, steps: np.ndarray) -> np.ndarray:
     return bought
 
 
-def _mixed(
-    X: pd.DataFrame,
-    space: FeatureSpace,
-    rows: np.ndarray,
-    donors: np.ndarray,
-    bought: np.ndarray,
-) -> pd.DataFrame:
-    """What a row has bought is its own; each other feature comes, with all its columns, from the
-    donor that it has there. donors, bought : (n, M)."""
-    source = np.where(bought, rows[:, None], donors)
-    feature_of = _feature_of(space)
-    cells = {c: X[c].array.take(source[:, feature_of[c]]) for c in X.columns}
+def _cells(X: pd.DataFrame, space: FeatureSpace, source: np.ndarray) -> pd.DataFrame:
+    """Rows put together from those of X: each feature, with all its columns, comes from the row
+    that `source`, shape (n, M), names, and NOWHERE leaves it empty."""
+    cells = {
+        column: take(X[column].array, source[:, feature], allow_fill=True)
+        for column, feature in zip(X.columns, _feature_of(space, X), strict=True)
+    }
     return pd.DataFrame(cells, columns=X.columns)
 
 
-def _feature_of(space: FeatureSpace) -> dict[Any, int]:
-    return {column: i for i, columns in enumerate(space.columns) for column in columns}
-
-
-def _cells(table: pd.DataFrame, space: FeatureSpace, bought: np.ndarray) -> np.ndarray:
-    """Which cells of the table were bought, from which features were; bought is (n, M)."""
-    feature_of = _feature_of(space)
-    return bought[:, [feature_of[column] for column in table.columns]]
+def _feature_of(space: FeatureSpace, X: pd.DataFrame) -> list[int]:
+    """The feature of each column of X."""
+    feature = {column: i for i, columns in enumerate(space.columns) for column in columns}
+    return [feature[column] for column in X.columns]
