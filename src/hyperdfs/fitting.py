@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import torch
-from sklearn.model_selection import train_test_split
 
 from hyperdfs.config import TableConfig
 from hyperdfs.encoding_choice import (
@@ -28,14 +27,14 @@ from hyperdfs.encoding_choice import (
 )
 from hyperdfs.errors import InputError, listing
 from hyperdfs.features import FeatureSpace
+from hyperdfs.lessons import Lesson, Material, make_lesson
 from hyperdfs.methods import Model, Shape, get_method
 from hyperdfs.methods.base import Job
 from hyperdfs.preprocess import Encoded, Preprocessor
 from hyperdfs.recall import decide
 from hyperdfs.training.loop import History, Progress
-from hyperdfs.training.targets import Target, class_emphasis, make_targets
+from hyperdfs.training.targets import class_emphasis
 
-FEWEST_FOR_SPLIT = 30  # below, the training rows also serve as validation rows
 TYPICAL = 5  # example results kept per feature, to foresee what a purchase may change
 
 
@@ -68,22 +67,6 @@ def pick_device(device: str) -> torch.device:
     return chosen
 
 
-def split_rows(labels: np.ndarray, fraction: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Stratified training and validation rows. Classes with one row stay in the training part."""
-    everything = np.arange(len(labels))
-    if len(labels) < FEWEST_FOR_SPLIT:
-        return everything, everything
-    counts = np.bincount(labels)
-    splittable = everything[counts[labels] >= 2]
-    size = max(round(fraction * len(labels)), int((counts >= 2).sum()))
-    if len(splittable) <= 2 * size:
-        return everything, everything
-    _, valid = train_test_split(
-        splittable, test_size=size, stratify=labels[splittable], random_state=seed
-    )
-    return np.setdiff1d(everything, valid), np.sort(valid)
-
-
 def fit_state(
     table: pd.DataFrame,
     labels: np.ndarray,
@@ -107,22 +90,19 @@ def fit_state(
     if config.n_bins != 0 and not encoding.shape.pixels:
         straight = encode(table, space, n_classes, config.preprocessing, 0)
     weight = weight / weight.mean()  # the teacher's regularisation counts in rows
-    emphasis = class_emphasis(labels, weight, n_classes, config.class_weight)
-    train, valid = split_rows(labels, config.validation_fraction, seed)
-    unseen = np.setdiff1d(valid, train)  # none in a table too small for a split
-    shown = np.concatenate([train, unseen])
-    train_target, taught = make_targets(
-        encoding.preprocessor.readings(table)[shown],
-        straight.encoded.values[shown],
-        labels[train],
-        weight[train],
-        emphasis,
-        share=0.0 if encoding.shape.pixels else config.teacher_weight,  # trees see little in pixels
-        seed=seed,
-        progress=progress,
+    material = Material(
+        readings=encoding.preprocessor.readings(table),
+        columns=straight.encoded.values,
+        labels=labels,
+        weight=weight,
+        emphasis=class_emphasis(labels, weight, n_classes, config.class_weight),
     )
-    valid_target = Target(np.eye(n_classes)[labels[valid]], taught if len(unseen) else None)
-    weight = weight * emphasis[labels]
+    pixels = encoding.shape.pixels
+
+    def lesson(seed: int) -> Lesson:
+        return make_lesson(material, config, pixels=pixels, seed=seed, progress=progress)
+
+    first = lesson(seed)
 
     def job(config: TableConfig, shape: Shape, members: int, progress: Progress) -> Job:
         return Job(
@@ -138,11 +118,12 @@ def fit_state(
         )
 
     def fit(method: str, job: Job, encoding: Encoding) -> Model:
-        return get_method(method).fit(
-            replace(job, preprocessor=encoding.preprocessor),
-            encoding.rows(train, train_target, weight, device),
-            encoding.rows(valid, valid_target, weight, device),
+        given = replace(
+            job,
+            preprocessor=encoding.preprocessor,
+            another_cut=lambda seed: lesson(seed).rows(encoding, device),
         )
+        return get_method(method).fit(given, *first.rows(encoding, device))
 
     def trial_job(candidate: Encoding) -> Job:
         settings = suited(trial_config(config), candidate)
@@ -154,17 +135,16 @@ def fit_state(
 
     if config.n_bins is None and straight.shape.n_columns < encoding.shape.n_columns:
         few = encode(table, space, n_classes, config.preprocessing, FEW_BINS)
-        if len(valid) < FEWEST_FOR_TRIAL:
+        if len(first.valid) < FEWEST_FOR_TRIAL:
             encoding = few
         else:
             candidates = [straight, few, encoding]
-            if len(train) >= ROWS_FOR_MANY:
+            if len(first.train) >= ROWS_FOR_MANY:
                 many = encode(table, space, n_classes, config.preprocessing, MANY_BINS)
                 candidates.append(many)
-            arrays = (train, train_target.mixed, valid, valid_target.mixed, weight)
             chosen = decide(
                 lambda: coarsest_good(candidates, trial, progress),
-                depends_on=trial_inputs(candidates, trial_job(encoding), arrays),
+                depends_on=trial_inputs(candidates, trial_job(encoding), first.arrays()),
             )
             encoding = candidates[chosen]
             config = suited(config, encoding)

@@ -8,7 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hyperdfs.fitting import FEWEST_FOR_SPLIT, split_rows
+from hyperdfs.lessons import FEWEST_FOR_SPLIT, split_rows
 from hyperdfs.masks import ColumnMap
 from hyperdfs.nn.hyper import HyperNet
 from hyperdfs.training.data import make_rows, shuffled_batches

@@ -10,7 +10,7 @@ from hyperdfs.methods.cwcf import CWCF_METHODS
 from hyperdfs.methods.dime import DIME
 from hyperdfs.methods.eddi import EDDI
 from hyperdfs.methods.gdfs import GDFS
-from hyperdfs.methods.hyper import HYPER_METHODS
+from hyperdfs.methods.hyperens import HYPER_METHODS
 from hyperdfs.methods.invase import INVASE_METHODS
 from hyperdfs.methods.multimodel import MULTI_MODEL_METHODS
 from hyperdfs.methods.repa import REPA

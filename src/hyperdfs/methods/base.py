@@ -79,6 +79,8 @@ class Job:
     held_out: np.ndarray | None = None
     preprocessor: Preprocessor | None = None  # of the rows, for a method that asks about raw values
     give_up: Callable[[History], bool] = lambda history: False  # asked after epochs of stage 1
+    # seed -> the same rows with others of them for validation, taught by teachers of their own
+    another_cut: Callable[[int], tuple[Rows, Rows]] | None = None
 
     def generator(self) -> torch.Generator:
         """Random numbers of this fit, from its seed."""

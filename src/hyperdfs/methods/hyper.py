@@ -11,7 +11,7 @@ import torch
 
 from hyperdfs.config import HyperConfig
 from hyperdfs.errors import HyperDFSError
-from hyperdfs.methods.base import Job, Method, Model, Shape
+from hyperdfs.methods.base import Job, Model, Shape
 from hyperdfs.nn.arrays import Arrays
 from hyperdfs.nn.hyper import ConcatNet, HyperNet, SubsetNet
 from hyperdfs.nn.scoring import ScoreNet
@@ -101,12 +101,18 @@ def rolls_out(job: Job, valid: Rows) -> bool:
     return bool(job.config.rollout_steps) and tells_apart and cheap and allowed
 
 
-def fit(job: Job, train: Rows, valid: Rows, *, joint: bool = True) -> Model:
-    """All stages; a run that diverges starts again with a third of the step."""
+def fit_together(
+    job: Job, train: Rows, valid: Rows, *, joint: bool = True, policy: ScoreNet | None = None
+) -> Model:
+    """All stages, all members at once; a run that diverges starts again with a third of the step.
+
+    joint : False ends after stage 1, the predictor under random orders.
+    policy : a trained selector to keep as it is.
+    """
     for attempt in range(ATTEMPTS):
         shrink = 3.0**-attempt
         try:
-            return _attempt(job, train, valid, shrink=shrink, joint=joint)
+            return _attempt(job, train, valid, shrink=shrink, joint=joint, policy=policy)
         except DivergedError:
             if attempt + 1 < ATTEMPTS:
                 warnings.warn(
@@ -120,7 +126,9 @@ def fit(job: Job, train: Rows, valid: Rows, *, joint: bool = True) -> Model:
     )
 
 
-def _attempt(job: Job, train: Rows, valid: Rows, *, shrink: float, joint: bool) -> Model:
+def _attempt(
+    job: Job, train: Rows, valid: Rows, *, shrink: float, joint: bool, policy: ScoreNet | None
+) -> Model:
     config = job.config
     generator = job.generator()
     model = job.untrained(build if joint else build_random)
@@ -144,6 +152,9 @@ def _attempt(job: Job, train: Rows, valid: Rows, *, shrink: float, joint: bool) 
         scores = model.modules["selector"]
         assert isinstance(scores, ScoreNet)
         untrained = copy.deepcopy(scores.state_dict())
+        if policy is not None:
+            scores.load_state_dict(policy.state_dict())
+            scores.requires_grad_(False)
         price = extra_prices(job.costs, config.cost_weight, train, job.max_budget)
         history += fit_jointly(
             net,
@@ -161,7 +172,7 @@ def _attempt(job: Job, train: Rows, valid: Rows, *, shrink: float, joint: bool) 
             generator=generator,
             progress=job.progress,
         )
-        if rolls_out(job, valid):
+        if policy is None and rolls_out(job, valid):
             history += fit_by_rollouts(
                 scores,
                 untrained,
@@ -180,21 +191,8 @@ def _attempt(job: Job, train: Rows, valid: Rows, *, shrink: float, joint: bool) 
 
 
 def fit_random(job: Job, train: Rows, valid: Rows) -> Model:
-    model = fit(job, train, valid, joint=False)
+    model = fit_together(job, train, valid, joint=False)
     fitted = model.modules["fitted"]
     assert isinstance(fitted, Arrays)
     fitted.set("seed", torch.tensor(job.seed))
     return model
-
-
-HYPER_METHODS = [
-    Method("hyperdfs", "Hyper-DFS: hypernetwork predictor, learned selector", build, fit),
-    Method("hyperens", "HyperEns: five Hyper-DFS predictors, one selector", build, fit, 5),
-    Method(
-        "random",
-        "Hyper-DFS's predictor under a random order",
-        build_random,
-        fit_random,
-        family="control",
-    ),
-]

@@ -88,12 +88,16 @@ def fit_jointly(
     generator: torch.Generator,
     progress: Progress,
 ) -> History:
-    """Train both networks; keep the epoch whose deterministic policy does best on `valid`."""
+    """Train both networks; keep the epoch whose deterministic policy does best on `valid`.
+
+    A selector whose weights are frozen stays as it is, and the predictor learns its purchases.
+    """
     multiple = batch_multiple(config.masks_per_batch, len(train)) if config.replay else 1
     epochs, steps = config.stage2_epochs, max(1, round(len(train) / batch_size))
     passes = max(1, round(config.stage2_epoch_steps / steps))
     steps *= passes
-    if config.start_order:
+    frozen = not any(weight.requires_grad for weight in selector.parameters())
+    if config.start_order and not frozen:
         start_from(selector, lookahead_order(net, train, max_budget, price, generator))
     step = JointStep(net, selector, config, sampler, max_budget, price, generator)
     trainer = Trainer(
