@@ -16,8 +16,10 @@ def never() -> int:
 
 
 def slow() -> int:
-    end = time.process_time() + 0.02
-    while time.process_time() < end:
+    """Takes 0.02 s by either clock; the two do not run quite alike."""
+    clocks = time.process_time, time.perf_counter
+    ends = [clock() + 0.02 for clock in clocks]
+    while any(clock() < end for clock, end in zip(clocks, ends, strict=True)):
         pass
     return 2
 
