@@ -15,6 +15,7 @@ from hyperdfs.nn.hyper import HyperNet, Output, SubsetNet
 from hyperdfs.training.data import Rows, shuffled_batches
 from hyperdfs.training.loop import BestWeights, History, Progress, RunningMean, Trainer
 from hyperdfs.training.losses import collapse_loss, cross_entropy, scale_loss
+from hyperdfs.training.row_logits import subset_logits
 
 
 def distinct_masks(budget: MaskBudget, n: int) -> int:
@@ -81,17 +82,8 @@ class FixedMasks:
     @torch.inference_mode()
     def loss(self, net: SubsetNet) -> Tensor:
         """Mean cross-entropy per member, (E,)."""
-        rows, masks = self.rows, self.masks
-        if rows.observed is None:
-            x = rows.x * rows.columns.expand(masks).unsqueeze(1)
-            logits = net.grouped(x.unsqueeze(0), masks.unsqueeze(0)).logits
-            return cross_entropy(logits, rows.target, rows.weight)
-        losses = []
-        for mask in masks:
-            known = (mask * rows.observed).unsqueeze(0)
-            logits = net(rows.x * rows.columns.expand(known), known).logits
-            losses.append(cross_entropy(logits, rows.target, rows.weight))
-        return torch.stack(losses).mean(0)
+        logits = subset_logits(net, self.rows, self.masks)
+        return cross_entropy(logits, self.rows.target, self.rows.weight)
 
 
 def fit_predictor(

@@ -1,4 +1,4 @@
-"""Logits of many rows, each with its own mask, evaluated once per distinct mask."""
+"""Logits of many rows and masks, evaluated once per distinct mask."""
 
 from __future__ import annotations
 
@@ -8,9 +8,30 @@ from torch import Tensor
 
 from hyperdfs.masks import distinct_rows
 from hyperdfs.nn.hyper import SubsetNet
+from hyperdfs.training.data import Rows
 
 FEW = 32  # rows for which looking for equal masks costs more than it saves
 CHUNK = 512  # rows or masks at a time: keeps the working set in the cache
+AT_ONCE = 64_000  # rows times masks: keeps masked copies of a large table out of memory
+
+
+@torch.inference_mode()
+def subset_logits(net: SubsetNet, rows: Rows, masks: Tensor) -> Tensor:
+    """All rows under each of the masks, ``(K, M) -> (E, K, n, C)``; a missing cell stays unknown.
+
+    Rows with other missing cells are mostly left with the same subset, so that here too there are
+    few distinct ones.
+    """
+    parts = []
+    for some in masks.split(max(1, AT_ONCE // len(rows))):
+        x = rows.x * rows.columns.expand(some).unsqueeze(1)
+        if rows.observed is None:
+            parts.append(net.grouped(x.unsqueeze(0), some.unsqueeze(0)).logits)
+        else:
+            known = (some.unsqueeze(1) * rows.observed).flatten(0, 1)
+            logits = row_logits(net, x.flatten(0, 1), known)
+            parts.append(logits.unflatten(1, (len(some), -1)))
+    return torch.cat(parts, 1)
 
 
 @torch.inference_mode()

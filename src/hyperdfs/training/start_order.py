@@ -10,7 +10,7 @@ from torch import Tensor
 from hyperdfs.nn.hyper import SubsetNet
 from hyperdfs.nn.scoring import ScoreNet
 from hyperdfs.training.data import Rows
-from hyperdfs.training.row_logits import row_logits
+from hyperdfs.training.row_logits import subset_logits
 
 FEWEST_ROWS, MOST_ROWS = 100, 1000
 MOST_TRIALS = 200_000  # rows times features: the work of one step
@@ -57,18 +57,9 @@ def _losses(net: SubsetNet, rows: Rows, subsets: list[list[int]], price: Tensor)
     masks = torch.zeros(len(subsets), rows.columns.n_features, device=rows.x.device)
     for mask, subset in zip(masks, subsets, strict=True):
         mask[subset] = 1.0
-    losses = []
-    for some in masks.split(max(1, 32_000 // len(rows))):
-        columns = rows.columns.expand(some).unsqueeze(1)
-        if rows.observed is None:
-            logits = net.grouped((rows.x * columns).unsqueeze(0), some.unsqueeze(0)).logits
-        else:
-            known = (some.unsqueeze(1) * rows.observed).flatten(0, 1)
-            logits = row_logits(net, (rows.x * columns).flatten(0, 1), known)
-            logits = logits.unflatten(1, (len(some), -1))
-        loss = -(torch.log_softmax(logits, -1) * rows.target).sum(-1) * rows.weight
-        losses.append(loss.mean((0, 2)))
-    return torch.cat(losses) + masks @ price
+    logits = subset_logits(net, rows, masks)
+    loss = -(torch.log_softmax(logits, -1) * rows.target).sum(-1) * rows.weight
+    return loss.mean((0, 2)) + masks @ price
 
 
 @torch.no_grad()
