@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
+import socket
+import subprocess
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bench_cells import InlineEngine, task_of
-from hyperdfs.bench.cells import cell_paths, read_record, read_records, write_cell
+from hyperdfs.bench.cells import CellKey, cell_paths, read_record, read_records, write_cell
 from hyperdfs.bench.choices import choose
-from hyperdfs.bench.leases import HEARTBEAT, SILENCE, lease, read_leases
+from hyperdfs.bench.leases import HEARTBEAT, SILENCE, held, lease, read_leases
 from hyperdfs.bench.plan import Plan, cells
 from hyperdfs.bench.runner import prepare, read_plan_cells, run, sweep
-from hyperdfs.bench.work import work_on
+from hyperdfs.bench.work import Elsewhere, work_on
 from hyperdfs.datasets import dataset_info
 from hyperdfs.errors import InputError
 from small_tables import TINY
@@ -182,3 +187,56 @@ def test_the_lease_of_a_dead_process_is_stale_at_once(tmp_path: Path):
         assert not read_leases(tmp_path)[0].alive
         (tmp_path / ".running" / "foreign.json").write_text("not a lease")
         assert len(read_leases(tmp_path)) == 1
+
+
+@contextmanager
+def another_worker(root: Path, key: CellKey, started: float) -> Iterator[subprocess.Popen[bytes]]:
+    """A living process with a lease on the cell."""
+    path = root / ".running" / "other.json"
+    path.parent.mkdir(exist_ok=True)
+    process = subprocess.Popen(["sleep", "600"])
+    try:
+        content = {"key": key.model_dump(), "pid": process.pid, "started": started}
+        path.write_text(json.dumps({**content, "host": socket.gethostname()}))
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        path.unlink(missing_ok=True)
+
+
+def test_a_cell_that_another_process_runs_comes_last(tmp_path: Path):
+    first, second = TASKS[:2]
+    engine = InlineEngine()
+    with another_worker(tmp_path, first.key, time.time() - 9) as process:
+        assert held(tmp_path) == {first.key}
+        records = run(tmp_path, prepare(tmp_path, TASKS[:2]).missing, engine)
+        assert next(records).key == second.key
+        assert engine.ran == [first.key, second.key]  # asked, and left alone
+        assert not (tmp_path / first.key.path()).exists()
+        process.kill()
+        process.wait()
+        [last] = records
+    assert (last.key, last.status) == (first.key, "done")
+    assert read_leases(tmp_path) == []
+
+
+def test_what_another_process_has_finished_is_read(tmp_path: Path):
+    first, second = TASKS[:2]
+    theirs = first.record()
+    theirs.status, theirs.parameters = "done", 4711
+    with another_worker(tmp_path, first.key, time.time() - 9):
+        records = run(tmp_path, [first, second], InlineEngine())
+        next(records)
+        write_cell(tmp_path, theirs)
+        (tmp_path / ".running" / "other.json").unlink()
+        assert list(records) == [theirs]
+
+
+def test_who_comes_first_runs_the_cell(tmp_path: Path):
+    """Two that meet: the older lease has it, the younger one leaves it."""
+    task = TASKS[0]
+    with another_worker(tmp_path, task.key, time.time() - 1):
+        assert work_on(task, root=tmp_path) == Elsewhere()
+    with another_worker(tmp_path, task.key, time.time() + 9):
+        assert work_on(task, root=tmp_path) != Elsewhere()

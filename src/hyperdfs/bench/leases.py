@@ -1,6 +1,7 @@
 """Who is at work on which cell: small files with a heartbeat, beside the cells of a store.
 
-A lease informs, it does not lock: two processes that run the same cell write the same result.
+Several runs may fill one store: a cell with a living lease is left to its worker. Two that start at
+the same moment may still both run a cell, which is harmless: they write the same result.
 """
 
 from __future__ import annotations
@@ -42,8 +43,11 @@ class Lease:
 
 
 @contextmanager
-def lease(root: Path, key: CellKey) -> Iterator[None]:
-    """Inside, the store at `root` shows that this process works on the cell."""
+def lease(root: Path, key: CellKey) -> Iterator[bool]:
+    """Inside, the store at `root` shows that this process works on the cell.
+
+    Yields False where another worker was there before: then the cell is to be left to it.
+    """
     path = root / FOLDER / f"{_name(key)}-{socket.gethostname()}-{os.getpid()}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     content = {
@@ -58,11 +62,16 @@ def lease(root: Path, key: CellKey) -> Iterator[None]:
     beat = threading.Thread(target=_beat, args=(path, over), daemon=True)
     beat.start()
     try:
-        yield
+        yield _oldest(root, key)
     finally:
         over.set()
         beat.join()
         path.unlink(missing_ok=True)
+
+
+def held(root: Path) -> set[CellKey]:
+    """The cells that some living worker is at work on."""
+    return {lease.key for lease in read_leases(root) if lease.alive}
 
 
 def read_leases(root: Path) -> list[Lease]:
@@ -82,6 +91,13 @@ def sweep_leases(root: Path) -> None:
 def as_dict(lease: Lease) -> dict[str, object]:
     """For a program to read."""
     return {**asdict(lease), "key": lease.key.model_dump(), "alive": lease.alive}
+
+
+def _oldest(root: Path, key: CellKey) -> bool:
+    """Whether this process, whose lease is written, was the first of the living on the cell."""
+    living = [lease for lease in read_leases(root) if lease.key == key and lease.alive]
+    first = min(living, key=lambda lease: (lease.started, lease.host, lease.pid), default=None)
+    return first is None or (first.host, first.pid) == (socket.gethostname(), os.getpid())
 
 
 def _beat(path: Path, over: threading.Event) -> None:

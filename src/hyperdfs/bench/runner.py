@@ -12,13 +12,14 @@ from pathlib import Path
 from hyperdfs.atomic import PART, replacing
 from hyperdfs.bench.cells import SUFFIX, CellKey, CellRecord, read_record, write_cell
 from hyperdfs.bench.engines import Engine
-from hyperdfs.bench.leases import sweep_leases
+from hyperdfs.bench.leases import held, sweep_leases
 from hyperdfs.bench.protocol import CellTask
-from hyperdfs.bench.work import failed, worker
+from hyperdfs.bench.work import Elsewhere, failed, worker
 from hyperdfs.errors import InputError
 
 PLAN = "plan.json"
 STALE = 60.0  # seconds after which a file in the making was left by a dead process
+POLL = 1.0  # seconds between looks at what other processes are at work on
 
 
 class _Absent:
@@ -68,17 +69,27 @@ def prepare(root: Path, tasks: Sequence[CellTask], *, retry_failed: bool = False
 
 
 def run(root: Path, tasks: Sequence[CellTask], engine: Engine) -> Generator[CellRecord, None, None]:
-    """Run the cells and yield their records as they come; the store has them by then."""
-    if not tasks:
-        return  # and no cluster is started
+    """Run the cells and yield their records as they come; the store has them by then.
+
+    What another process is at work on comes last, when that has ended or died.
+    """
+    rest = list(tasks)
     try:
-        with closing(engine.run(tasks, worker(root.resolve()))) as outcomes:
-            for outcome in outcomes:
-                record = outcome.result
-                if record is None:
-                    record = failed(outcome.task.record(), outcome.death)
-                    write_cell(root, record)
-                yield record
+        while rest:
+            elsewhere: list[CellTask] = []
+            with closing(engine.run(rest, worker(root.resolve()))) as outcomes:
+                for outcome in outcomes:
+                    record = outcome.result
+                    if isinstance(record, Elsewhere):
+                        elsewhere.append(outcome.task)
+                        continue
+                    if record is None:
+                        record = failed(outcome.task.record(), outcome.death)
+                        write_cell(root, record)
+                    yield record
+            rest = elsewhere
+            while rest and held(root).issuperset(task.key for task in rest):
+                time.sleep(POLL)
     finally:
         sweep_leases(root)  # of workers that died or were ended
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -15,17 +16,24 @@ from hyperdfs.evaluation.nets import NetError
 TRIALS = ".trials"  # beside the cells: what the methods of a fold decide alike
 
 
-def work_on(task: CellTask, *, root: Path, make: Make = make_classifier) -> CellRecord:
+@dataclass(frozen=True)
+class Elsewhere:
+    """Another process is at work on the cell."""
+
+
+def work_on(task: CellTask, *, root: Path, make: Make = make_classifier) -> CellRecord | Elsewhere:
     """Run the cell, store it and return its record. A cell that fails is stored as failed.
 
-    A worker that died after it had stored its cell is sometimes started again by its engine; the
-    cell is then done already.
+    It may be done already: by another process, or by a worker that died after it had stored its
+    cell and is started again by its engine.
     """
-    stored = finished(root, task)
-    if stored:
-        return stored
     record, arrays = task.record(), None
-    with lease(root, task.key):
+    with lease(root, task.key) as ours:
+        if not ours:
+            return Elsewhere()
+        stored = finished(root, task)
+        if stored:
+            return stored
         try:
             record, arrays = run_cell(task, record, trials=root / TRIALS, make=make)
         except Exception as error:
@@ -36,7 +44,7 @@ def work_on(task: CellTask, *, root: Path, make: Make = make_classifier) -> Cell
     return record
 
 
-def worker(root: Path) -> partial[CellRecord]:
+def worker(root: Path) -> partial[CellRecord | Elsewhere]:
     """The function that an engine applies to each task."""
     return partial(work_on, root=root)
 
