@@ -13,7 +13,7 @@ from bench_stores import record, write_store
 from hyperdfs.bench.cells import CellKey, CellRecord, read_records, write_cell
 from hyperdfs.bench.table import Results, tabulate
 from hyperdfs.bench.table_grid import grids, legend
-from hyperdfs.bench.table_text import latex_escape, to_csv, to_latex, to_markdown
+from hyperdfs.bench.table_text import to_csv, to_markdown
 from hyperdfs.cli.bench_table import Format, blocks, table
 from hyperdfs.errors import InputError
 
@@ -70,6 +70,21 @@ def test_csv_starts_with_the_agreed_columns(results: Results) -> None:
     assert rows["wine", "static_mlp"]["paper_mean"] == ""
 
 
+def test_mean_ranks_are_means_of_the_csvs_ranks(results: Results) -> None:
+    rows = list(csv.DictReader(io.StringIO(to_csv(results))))
+    for grid in grids(results):
+        block = [row for row in rows if row["dataset"] in {r.name for r in grid.rows}]
+        mean_rank = next(row for row in grid.rows if row.name == "Mean rank")
+        for column, cell in zip(grid.columns, mean_rank.cells, strict=True):
+            places = [float(r["rank"]) for r in block if r["method"] == column.label and r["rank"]]
+            assert (f"{sum(places) / len(places):.2f}" if places else None) == (cell and cell.mean)
+    told = {(row["dataset"], row["method"]): row for row in rows}
+    assert told["diabetes130", "repa"]["lacks"] == "1/2"
+    assert told["cube", "vip"]["kind"] == "synthetic"
+    assert told["wine", "hyperdfs"]["group"] == "ours"
+    assert {row["ranked"] for row in rows} == {"yes"}
+
+
 def markdown_rows(text: str) -> list[list[str]]:
     lines = [line for line in text.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]] for line in lines]
@@ -107,32 +122,6 @@ def test_the_majoritys_macro_f1_stands_in_for_no_other_metric() -> None:
 def test_every_table_is_rectangular(results: Results) -> None:
     for block in to_markdown(grids(results), legend(results)).split("### ")[1:]:
         assert len({len(row) for row in markdown_rows(block)}) == 1
-
-
-def test_latex_is_balanced_and_rectangular(results: Results) -> None:
-    text = to_latex(grids(results), legend(results))
-    for name in ("table*", "tabular"):
-        assert text.count(f"\\begin{{{name}}}") == text.count(f"\\end{{{name}}}") == 2
-    bare = re.sub(r"\\[{}&%$#_]", "", text)
-    assert bare.count("{") == bare.count("}")
-    assert bare.count("$") % 2 == 0
-    for spec, body in re.findall(r"\\begin\{tabular\}\{([lr]+)\}(.*?)\\end\{tabular\}", bare, re.S):
-        for line in body.splitlines():
-            if line.endswith("\\\\"):
-                spans = [int(n) - 1 for n in re.findall(r"\\multicolumn\{(\d+)\}", line)]
-                assert line.count("&") + 1 + sum(spans) == len(spec)
-    assert "static\\_mlp" in text
-    for rule in ("\\toprule", "\\midrule", "\\bottomrule"):
-        assert rule in text
-    body = text.split("\n", 1)[1]
-    assert not re.search(r"(?<!\\)%(?!\n)", body)
-    assert body.isascii()
-
-
-def test_latex_escapes_what_it_must() -> None:
-    assert latex_escape(r"a_b & 5 % {x} \ ^~#$") == (
-        r"a\_b \& 5 \% \{x\} \textbackslash{} \textasciicircum{}\textasciitilde{}\#\$"
-    )
 
 
 def test_the_overall_grid_averages_all_kinds(results: Results) -> None:

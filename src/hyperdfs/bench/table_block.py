@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hyperdfs.bench.table import Results, ranks
+import numpy as np
+
+from hyperdfs.bench.paper import published
+from hyperdfs.bench.table import Results, Score, ranks
 
 
 @dataclass(frozen=True)
@@ -71,9 +74,46 @@ def averages(results: Results) -> Averages:
     if not block.datasets:
         return Averages(block, {}, {})
     matrix = results.matrix(block.datasets, block.labels)
-    rank = ranks(matrix, higher_is_better=results.spec.higher_is_better).mean(axis=0)
+    return _averaged(block, matrix, higher_is_better=results.spec.higher_is_better)
+
+
+def _averaged(block: Block, matrix: np.ndarray, *, higher_is_better: bool) -> Averages:
+    rank = ranks(matrix, higher_is_better=higher_is_better).mean(axis=0)
     return Averages(
         block,
         dict(zip(block.labels, matrix.mean(axis=0).tolist(), strict=True)),
         dict(zip(block.labels, rank.tolist(), strict=True)),
     )
+
+
+def beside_paper(results: Results) -> tuple[Averages, Averages] | None:
+    """Ours and the paper's, over the part of the block that the paper has too and that compares.
+
+    The paper's means and ranks are computed anew from its scores: those that it prints are over
+    other data sets and methods. None where fewer than two data sets or methods are left.
+    """
+    block = block_of(results)
+    printed = {
+        (dataset, label): _printed(results.scores[dataset, label])
+        for dataset in block.datasets
+        for label in block.labels
+    }
+    labels = [m for m in block.labels if any(printed[d, m] is not None for d in block.datasets)]
+    datasets = [d for d in block.datasets if all(printed[d, m] is not None for m in labels)]
+    if results.metric != "f1_macro" or min(len(datasets), len(labels)) < 2:
+        return None
+    paper = [[printed[d, m] or 0.0 for m in labels] for d in datasets]
+    shared = Block(datasets, labels, [])
+    return (
+        _averaged(shared, results.matrix(datasets, labels), higher_is_better=True),
+        _averaged(shared, np.array(paper), higher_is_better=True),
+    )
+
+
+def _printed(score: Score) -> float | None:
+    """The paper's mean for the same method on the same data, if it has one that compares."""
+    row = score.counterpart
+    if row is None or not row.comparable or score.label != score.method:
+        return None
+    found = published(score.source, score.method)
+    return None if found is None else found.mean

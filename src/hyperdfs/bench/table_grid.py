@@ -9,10 +9,11 @@ from itertools import groupby
 
 from hyperdfs.bench.paper import PAPER, published
 from hyperdfs.bench.table import KIND_TITLES, Results, Score
-from hyperdfs.bench.table_block import Averages, averages
+from hyperdfs.bench.table_block import Averages, averages, beside_paper
 from hyperdfs.bench.table_groups import CONSTANT, GROUPS, group_of
 
 MEAN, RANK = "Mean", "Mean rank"
+COMPARABLE_MEAN, COMPARABLE_RANK = "Mean, paper's sets", "Mean rank, paper's sets"
 
 
 @dataclass(frozen=True)
@@ -102,7 +103,12 @@ def _grid(results: Results, kind: str, decimals: int) -> Grid:
     rows = [_row(results, dataset, columns, decimals) for dataset in results.datasets]
     means = averages(results)
     rows += _average_rows(results, means, columns, decimals)
-    return Grid(KIND_TITLES.get(kind, kind), columns, rows, _notes(results, means))
+    notes = _notes(results, means)
+    shared = beside_paper(results)
+    if shared is not None:
+        rows += _paper_rows(*shared, columns, decimals)
+        notes.append(_paper_note(shared[0]))
+    return Grid(KIND_TITLES.get(kind, kind), columns, rows, notes)
 
 
 def _overall(results: Results, decimals: int) -> Grid:
@@ -204,6 +210,35 @@ def _average_rows(
         _mark_best(cells, rivals, columns)
         rows.append(Row(name, cells, average=True))
     return rows
+
+
+def _paper_rows(
+    ours: Averages, paper: Averages, columns: Sequence[Column], decimals: int
+) -> list[Row]:
+    """Means and ranks over what the paper has too, and its own in parentheses."""
+    rows = []
+    for name, values, printed, sign in (
+        (COMPARABLE_MEAN, ours.mean, paper.mean, 1),
+        (COMPARABLE_RANK, ours.rank, paper.rank, -1),
+    ):
+        cells: list[Cell | None] = [
+            Cell(f"{values[c.label]:.{decimals}f}", paper=f"{printed[c.label]:.{decimals}f}")
+            if c.label in values
+            else None
+            for c in columns
+        ]
+        rivals = {i: sign * values[c.label] for i, c in enumerate(columns) if c.label in values}
+        _mark_best(cells, rivals, columns)
+        rows.append(Row(name, cells, average=True))
+    return rows
+
+
+def _paper_note(shared: Averages) -> str:
+    return (
+        f"The paper's sets: {', '.join(shared.datasets)}, where scores can be compared with those "
+        f"of the paper, among the {len(shared.rank)} methods that it has too; in parentheses "
+        "the paper's, computed from its scores on the same sets."
+    )
 
 
 def _notes(results: Results, means: Averages) -> list[str]:

@@ -1,4 +1,4 @@
-"""Tables as text: CSV for programs, Markdown and LaTeX for documents."""
+"""Tables as text: CSV for programs, Markdown for documents. LaTeX has a file of its own."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ import math
 from collections.abc import Sequence
 
 from hyperdfs.bench.paper import published
-from hyperdfs.bench.table import Results
-from hyperdfs.bench.table_grid import Cell, Grid, Row
+from hyperdfs.bench.table import Results, ranks
+from hyperdfs.bench.table_block import block_of
+from hyperdfs.bench.table_grid import Cell, Grid
 
 CSV_COLUMNS = (
     *("dataset", "method", "mean", "std", "n_folds", "fit_seconds"),
     *("wanted_folds", "max_rows", "constant_f1", "paper_mean", "paper_std", "comparable", "note"),
+    *("kind", "group", "ranked", "lacks", "rank"),
 )
 COMPARABLE = "Comparable with the paper"
 
@@ -21,12 +23,13 @@ COMPARABLE = "Comparable with the paper"
 def to_csv(results: Results) -> str:
     """One line per data set and method; the unit of `mean` and `std` is that of the other tables.
 
-    The paper's columns are empty where it has no such number.
+    The paper's columns are empty where it has no such number, and the rank where a score takes no
+    part in the mean ranks: those of a kind of data are the means of its ranks here.
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(CSV_COLUMNS)
-    labels = results.labels
+    labels, rank = results.labels, _ranks(results)
     for dataset in results.datasets:
         for label in labels:
             score = results.scores.get((dataset, label))
@@ -45,9 +48,26 @@ def to_csv(results: Results) -> str:
                     "" if math.isnan(score.constant_f1) else f"{score.constant_f1:.4f}",
                     *((paper.mean, paper.std) if paper else ("", "")),
                     *(("yes" if row.comparable else "no", row.note) if row else ("", "")),
+                    *(score.kind, score.group.name, "yes" if score.ranked else "no", score.lacks),
+                    rank.get((dataset, label), ""),
                 ]
             )
     return text.getvalue()
+
+
+def _ranks(results: Results) -> dict[tuple[str, str], float]:
+    """Places that the mean ranks of each kind of data are made of."""
+    found = {}
+    for kind in {score.kind for score in results.scores.values()}:
+        part = results.of_kind(kind)
+        block = block_of(part)
+        places = ranks(
+            part.matrix(block.datasets, block.labels),
+            higher_is_better=results.spec.higher_is_better,
+        )
+        for dataset, row in zip(block.datasets, places.tolist(), strict=True):
+            found.update({(dataset, m): r for m, r in zip(block.labels, row, strict=True)})
+    return found
 
 
 def to_markdown(grids: Sequence[Grid], legend: Sequence[str]) -> str:
@@ -86,81 +106,3 @@ def _markdown_cell(cell: Cell | None) -> str:
     text = f"**{text}**" if cell.group_best else text
     extras = (" ★" * cell.best, f" [{cell.lacks}]" * bool(cell.lacks))
     return "".join([text, *extras, f" ({cell.paper})" * bool(cell.paper)])
-
-
-def to_latex(grids: Sequence[Grid], legend: Sequence[str]) -> str:
-    """`table*` environments for a document that loads booktabs."""
-    head = ["% needs \\usepackage{booktabs} and, for wide tables, \\usepackage{graphicx}"]
-    return "\n".join([*head, *(_latex_table(grid, legend) for grid in grids)]) + "\n"
-
-
-def _latex_table(grid: Grid, legend: Sequence[str]) -> str:
-    beside = _says(grid)
-    spec = "l" + "r" * len(grid.columns) + "l" * beside
-    spans = [f"\\multicolumn{{{n}}}{{c}}{{{latex_escape(title)}}}" for title, n in grid.spans()]
-    rules, at = [], 2
-    for _, n in grid.spans():
-        rules.append(f"\\cmidrule(lr){{{at}-{at + n - 1}}}")
-        at += n
-    heads = ["Data set", *(latex_escape(c.label) for c in grid.columns)]
-    body = [_latex_row(row, beside) for row in grid.rows if not row.average]
-    foot = [_latex_row(row, beside) for row in grid.rows if row.average]
-    caption = latex_escape(" ".join([f"{grid.title}.", *legend, *grid.notes]))
-    return "\n".join(
-        [
-            "\\begin{table*}",
-            "\\centering",
-            f"\\caption{{{caption}}}",
-            "\\resizebox{\\textwidth}{!}{%",
-            f"\\begin{{tabular}}{{{spec}}}",
-            "\\toprule",
-            " & ".join(["", *spans, *[""] * beside]) + " \\\\",
-            "".join(rules),
-            " & ".join([*heads, *[COMPARABLE] * beside]) + " \\\\",
-            "\\midrule",
-            *body,
-            *(["\\midrule"] if body and foot else []),
-            *foot,
-            "\\bottomrule",
-            "\\end{tabular}}",
-            "\\end{table*}",
-        ]
-    )
-
-
-def _latex_row(row: Row, beside: bool) -> str:
-    cells = [_latex_cell(cell) for cell in row.cells]
-    return (
-        " & ".join([latex_escape(row.name), *cells, *[latex_escape(row.paper)] * beside]) + " \\\\"
-    )
-
-
-def _latex_cell(cell: Cell | None) -> str:
-    if cell is None:
-        return "--"
-    text = f"\\textbf{{{cell.mean}}}" if cell.group_best else cell.mean
-    text += f" {{\\scriptsize$\\pm${cell.std}}}" if cell.std else ""
-    text += "$^\\star$" if cell.best else ""
-    text += f" {{\\scriptsize[{cell.lacks}]}}" if cell.lacks else ""
-    return text + (f" {{\\scriptsize({cell.paper})}}" if cell.paper else "")
-
-
-LATEX = {
-    **{sign: f"\\{sign}" for sign in "&%$#_{}"},
-    "\\": "\\textbackslash{}",
-    "~": "\\textasciitilde{}",
-    "^": "\\textasciicircum{}",
-    "±": "$\\pm$",
-    "★": "$\\star$",
-    "<": "$<$",
-    ">": "$>$",
-}
-
-
-def latex_escape(text: str) -> str:
-    r"""Text that LaTeX sets as it stands.
-
-    >>> latex_escape("static_mlp 5 %")
-    'static\\_mlp 5 \\%'
-    """
-    return "".join(LATEX.get(sign, sign) for sign in text)

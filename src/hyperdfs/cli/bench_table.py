@@ -61,7 +61,8 @@ def table(
     from hyperdfs.bench.table import tabulate
     from hyperdfs.bench.table_grid import grids, legend
     from hyperdfs.bench.table_groups import GROUPS
-    from hyperdfs.bench.table_text import to_csv, to_latex, to_markdown
+    from hyperdfs.bench.table_latex import to_latex
+    from hyperdfs.bench.table_text import to_csv, to_markdown
     from hyperdfs.cli.options import names
     from hyperdfs.cli.screen import print_json
     from hyperdfs.errors import InputError
