@@ -72,6 +72,18 @@ def test_a_reference_that_is_left_out_gives_way() -> None:
     assert "over 3 of 4 data sets" in headline(few, significance(few, "vip"))[0]
 
 
+def test_a_field_of_controls_is_no_win() -> None:
+    """Beyond the shared data sets only two controls ran: what is won there is not counted."""
+    up = [0.5 + i / 100 for i in range(8)]
+    rivals = {"vip": [v + 0.1 for v in up[:4]], "moe": up[:4], "gdfs": up[:4]}
+    ours = {"hyperdfs": [0.4] * 4 + [0.9] * 4, "random_mlp": up, "static_mlp": up}
+    found = tabulate(cells({**ours, **rivals}))
+    assert winners(found) == {"vip": 4}
+    assert headline(found, significance(found, "hyperdfs"))[1] == (
+        "vip is ahead on 4 of the 4 data sets that all 6 compared methods have finished."
+    )
+
+
 def test_one_method_has_no_rivals() -> None:
     assert told({"vip": [0.9, 0.1]}) == []
 

@@ -78,14 +78,17 @@ def _leaders(results: Results) -> str:
 
 
 def _winners(results: Results) -> str:
+    block = block_of(results)
     wins = winners(results)
     if not wins:
         return ""
     most = max(wins.values())
-    ahead = [label for label in results.labels if wins[label] == most]
-    total = sum(_rivals(results, dataset) > 1 for dataset in results.datasets)
+    ahead = [label for label in block.labels if wins[label] == most]
     verb = "is" if len(ahead) == 1 else "are each"
-    return f"{_and(ahead)} {verb} ahead on {most} of {_count(total, 'data set')}."
+    where = _count(len(block.datasets), "data set")
+    if len(block.datasets) < len(results.datasets):
+        where = f"the {where} that all {len(block.labels)} compared methods have finished"
+    return f"{_and(ahead)} {verb} ahead on {most} of {where}."
 
 
 def _verdict(tests: Tests) -> str:
@@ -106,19 +109,18 @@ def _verdict(tests: Tests) -> str:
 
 
 def winners(results: Results) -> Counter[str]:
-    """How often each ranked method has the best mean on a data set."""
+    """How often each ranked method has the best mean, on the data sets that all of them share.
+
+    A win over the two or three controls that ran elsewhere says nothing of the other methods.
+    """
     wins: Counter[str] = Counter()
-    for dataset in results.datasets:
-        if _rivals(results, dataset) < 2:
-            continue
-        scores = [s for (d, _), s in results.scores.items() if d == dataset and s.ranked]
-        top = max(score.mean for score in scores if score.complete)
-        wins.update(score.label for score in scores if score.complete and score.mean == top)
+    block = block_of(results)
+    if len(block.labels) < 2:
+        return wins
+    for dataset in block.datasets:
+        means = {label: results.scores[dataset, label].mean for label in block.labels}
+        wins.update(label for label, mean in means.items() if mean == max(means.values()))
     return wins
-
-
-def _rivals(results: Results, dataset: str) -> int:
-    return sum(s.ranked and s.complete for (d, _), s in results.scores.items() if d == dataset)
 
 
 def facts(results: Results, records: Sequence[CellRecord]) -> dict[str, str]:
