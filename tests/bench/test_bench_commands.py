@@ -41,8 +41,8 @@ def plan(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def hopeless(tmp_path: Path) -> Path:
-    """Infinite numbers in every fold, which no method can learn from."""
-    pd.DataFrame({"a": [1.0, float("inf")] * 12, "ill": [0, 0, 1, 1] * 6}).to_csv(
+    """A column without a value, which no method can learn from."""
+    pd.DataFrame({"a": [None] * 24, "ill": [0, 0, 1, 1] * 6}).to_csv(
         tmp_path / "few.csv", index=False
     )
     card = tmp_path / "few.toml"
@@ -101,6 +101,54 @@ def test_killed_then_interrupted_then_finished(
     list(run(tmp_path / "inline", cells(wanted, choose(wanted.datasets)[0]), InlineEngine()))
     same_cells(store, tmp_path / "inline")
     assert not list(store.rglob("*.part"))
+
+
+def test_what_looks_wrong_in_a_table_is_told_before_a_cell_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = pd.DataFrame({"a": ["1,204", "7,300"] * 12, "b": [0.5, None] * 12, "ill": [0, 1] * 12})
+    rows.loc[3, "ill"] = None
+    rows.to_csv(tmp_path / "own.csv")  # with row numbers
+    (tmp_path / "own.toml").write_text('target = "ill"\n')
+    args = ["bench", "run", "--methods", "constant", "--datasets", str(tmp_path / "own.toml")]
+    assert main([*args, "--folds", "2", "--out", str(tmp_path / "store"), "--jobs", "1"]) == 0
+    text = capsys.readouterr().out
+    assert "own  note  Unnamed: 0: the column has no name" in text
+    assert 'drop = ["Unnamed: 0"] in the card' in text
+    assert "numbers such as '1,204' are read as categories" in text
+    assert "1 of 24 rows have no label and are left out" in text
+    rows["b"] = [0.5] * 20 + [float("inf")] * 4
+    rows.to_csv(tmp_path / "own.csv", index=False)
+    assert main([*args, "--out", str(tmp_path / "other")]) == 2
+    error = capsys.readouterr().err
+    assert "row 21 of" in error  # of the file, not of a fold and not of the rows with a label
+    assert "'b' holds infinity" in error
+
+
+def test_a_failure_of_another_plan_is_no_failure_of_this_one(
+    hopeless: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    args = ["bench", "run", "--methods", "constant", "--datasets", str(hopeless), "--jobs", "1"]
+    args += ["--folds", "2", "--out", str(tmp_path / "store")]
+    assert main(args) == 1
+    rows = pd.read_csv(hopeless.with_suffix(".csv"))
+    rows.assign(a=range(24)).to_csv(hopeless.with_suffix(".csv"), index=False)
+    assert main(args) == 0
+    assert "2 to run" in capsys.readouterr().out
+
+
+def test_a_damaged_cell_is_run_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = tmp_path / "store"
+    args = ["bench", "run", "--methods", "constant", "--datasets", "wine", "--jobs", "1"]
+    args += ["--folds", "2", "--out", str(store)]
+    assert main(args) == 0
+    first, second = cell_paths(store)
+    kept = second.read_bytes()
+    first.write_bytes(first.read_bytes()[:300])
+    assert main(args) == 0
+    assert "2 cells: 1 stored" in capsys.readouterr().out
+    assert [record.status for record in read_records(store)] == ["done", "done"]
+    assert second.read_bytes() == kept
 
 
 def test_failures_are_told_kept_and_retried(

@@ -77,7 +77,7 @@ def test_a_file_cut_short_is_refused_with_a_remedy(tmp_path: Path, keep: float):
     path = write_cell(tmp_path, record_of(), arrays_of())
     content = path.read_bytes()
     path.write_bytes(content[: int(keep * len(content))])
-    with pytest.raises(InputError, match="not a whole cell file; delete it and run"):
+    with pytest.raises(InputError, match="not a whole cell file; run its plan again"):
         read_record(path)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from hyperdfs.cli.app import main
 from hyperdfs.cli.held_out import hold_out
-from hyperdfs.cli.oddities import oddities
+from hyperdfs.datasets.oddities import oddities
 from hyperdfs.datasets.table_cells import read_gaps
 from hyperdfs.errors import InputError
 

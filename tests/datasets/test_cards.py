@@ -220,3 +220,31 @@ def test_the_command_shows_what_was_found(folder: Path, capsys: pytest.CaptureFi
     assert "pressure: systolic, diastolic" in out
     assert "3 numbers: 'age', 'systolic', 'diastolic'" in out
     assert "1 category: 'ward'" in out
+
+
+@pytest.mark.parametrize("role", ["drop", "target"])
+def test_a_column_has_one_role(tmp_path: Path, role: str) -> None:
+    pd.DataFrame({"a": [1, 2] * 9, "ward": [1, 2, 3] * 6}).to_csv(tmp_path / "w.csv", index=False)
+    roles = {"drop": 'target = "a"\ndrop = ["ward"]', "target": 'target = "ward"'}
+    (tmp_path / "w.toml").write_text(f'{roles[role]}\ncategorical = ["ward"]\n')
+    with pytest.raises(InputError, match="categorical must name features, 'ward' is "):
+        load_dataset(tmp_path / "w.toml")
+
+
+def test_a_card_that_begins_with_a_byte_order_mark(tmp_path: Path) -> None:
+    pd.DataFrame({"a": [1, 2] * 9, "ill": [0, 1, 1] * 6}).to_csv(tmp_path / "w.csv", index=False)
+    (tmp_path / "w.toml").write_text('target = "ill"\n', encoding="utf-8-sig")
+    assert load_dataset(tmp_path / "w.toml").n_classes == 2
+
+
+def test_what_looks_wrong_is_noted_with_the_rows_places(tmp_path: Path) -> None:
+    rows = pd.DataFrame({"visit": range(20), "a": [0.5, 1.5] * 10, "ill": [0.0, 1.0] * 10})
+    rows.loc[[0, 7], "ill"] = None
+    rows.to_csv(tmp_path / "w.csv", index=False)
+    (tmp_path / "w.toml").write_text('target = "ill"\n')
+    data = load_dataset(tmp_path / "w.toml")
+    assert data.file_rows == tuple(i for i in range(20) if i not in (0, 7))
+    first, second = data.notes
+    assert first.startswith("visit: every row has another number")
+    assert first.endswith('drop = ["visit"] in the card')
+    assert second == "2 of 20 rows have no label and are left out"

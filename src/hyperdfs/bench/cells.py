@@ -99,6 +99,7 @@ class CellRecord(BaseModel):
     parameters: int = 0
     checks: dict[str, bool] = Field(default_factory=dict)
     versions: dict[str, str] = Field(default_factory=dict)
+    warnings: list[str] = Field(default_factory=list)  # of its fit
     finished: str = ""  # ISO time
 
     def reason(self) -> str:
@@ -147,6 +148,14 @@ def read_record(path: Path) -> CellRecord:
             raise _unreadable(path) from error
 
 
+def find_record(path: Path) -> CellRecord | None:
+    """The record, if there is a whole one: a damaged file counts as none and is replaced."""
+    try:
+        return read_record(path) if path.exists() else None
+    except InputError:
+        return None
+
+
 def read_arrays(path: Path) -> CellArrays:
     """The arrays of a finished cell."""
     with _opened(path) as archive:
@@ -186,4 +195,6 @@ def _opened(path: Path) -> zipfile.ZipFile:
 
 
 def _unreadable(path: Path) -> InputError:
-    return InputError(f"{path} is not a whole cell file; delete it and run the plan again.")
+    return InputError(
+        f"{path} is not a whole cell file; run its plan again, which replaces it, or delete it."
+    )

@@ -12,7 +12,9 @@ from hyperdfs.bench.paper import COUNTERPARTS
 from hyperdfs.datasets import Dataset, dataset_info, dataset_names, load_dataset
 from hyperdfs.datasets.cards import is_card
 from hyperdfs.datasets.files import obtain_files
+from hyperdfs.datasets.table_files import file_rows
 from hyperdfs.errors import InputError, listing
+from hyperdfs.preprocess.readings import fit_reader, read_table
 
 KINDS = {"tables": "table", "synthetic": "synthetic", "images": "images"}
 GROUPS = (*KINDS, "paper")
@@ -25,6 +27,7 @@ class Choice:
     largest_class : its rows; there cannot be more folds.
     fingerprint : of its content, where it had to be read: a table of one's own may change, one of
         the catalog is checked whenever it is loaded.
+    notes : what looks wrong in a table of one's own.
     """
 
     name: str
@@ -32,6 +35,7 @@ class Choice:
     n_rows: int
     largest_class: int
     fingerprint: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def choose(names: Iterable[str]) -> tuple[list[Choice], dict[str, str]]:
@@ -87,4 +91,14 @@ def _choice(name: str) -> Choice:
         return Choice(name, name, info.n_rows, round(info.majority_share * info.n_rows))
     data = load_source(name)
     own = (data.name, str(Path(name).resolve())) if is_card(name) else (name, name)
-    return Choice(*own, len(data.y), int(np.bincount(data.y).max()), data.fingerprint)
+    if is_card(name):
+        _check_cells(data, Path(name))
+    largest = int(np.bincount(data.y).max())
+    return Choice(*own, len(data.y), largest, data.fingerprint, data.notes)
+
+
+def _check_cells(data: Dataset, path: Path) -> None:
+    """Raise for a cell that cannot be read now, and not in one fold after the other."""
+    with file_rows(f"the table of {path.name}", data.file_rows):
+        readers = [fit_reader(name, data.X[name], pool=True) for name in data.X.columns]
+        read_table(data.X, readers)

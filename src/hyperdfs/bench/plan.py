@@ -16,7 +16,7 @@ from hyperdfs.bench.protocol import CellTask
 from hyperdfs.config import first_problem
 from hyperdfs.datasets import dataset_names
 from hyperdfs.datasets.cards import is_card
-from hyperdfs.errors import DataNotFoundError, InputError, listing
+from hyperdfs.errors import DataNotFoundError, InputError, listing, suggest
 from hyperdfs.methods import get_method, method_names
 
 QUICK_ROWS = 20_000
@@ -62,6 +62,11 @@ class Plan(BaseModel):
             known = ", ".join([*self.variants, *method_names()])
             raise InputError(f"methods must be among {known}, got {label!r}.")
         variant = self.variants.get(label) or Variant(method=label)
+        if label in method_names() and variant.method != label:
+            raise InputError(
+                f"A variant must not bear the name of another method, got {label!r} for one of "
+                f"{variant.method!r}; choose another name."
+            )
         get_method(variant.method).configure(variant.preset, variant.config)  # an error is due now
         return variant
 
@@ -78,6 +83,12 @@ def read_plan(path: Path | None, **options: Any) -> Plan:
         if isinstance(listed, list):
             content["datasets"] = [_beside(path, str(name)) for name in listed]
     content.update({name: value for name, value in options.items() if value is not None})
+    for key in content:
+        if key not in Plan.model_fields:
+            raise InputError(f"A plan has no key {key!r}; {suggest(key, Plan.model_fields)}")
+    for key in ("datasets", "methods"):
+        if isinstance(content.get(key), str):
+            raise InputError(f'The plan\'s {key} must be a list, write {key} = ["{content[key]}"].')
     if not content.get("datasets"):
         raise InputError("A plan needs at least one data set, got none; name some in --datasets.")
     try:
@@ -159,7 +170,7 @@ def _cap(plan: Plan, choice: Choice) -> int | None:
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise DataNotFoundError(f"There is no plan {path}; check --plan.") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import platform
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -115,7 +116,7 @@ def run_cell(
         check_split(train, test, len(rows))
         record.checks["split"] = True
         clf = make(task, data)
-        with stopwatch(record.seconds, "fit"), recalling(trials) as recalled:
+        with stopwatch(record.seconds, "fit"), recalling(trials) as recalled, noted(record):
             clf.fit(data.X.iloc[train], data.y[train])
         record.parameters = clf._state.model.parameters()
         with stopwatch(record.seconds, "acquire"):
@@ -207,6 +208,18 @@ def stopwatch(seconds: Seconds, name: str) -> Iterator[None]:
     setattr(seconds, f"{name}_wall", time.perf_counter() - wall)
 
 
+@contextmanager
+def noted(record: CellRecord) -> Iterator[None]:
+    """Keeps warnings for users in the record, where the screen of the run finds them."""
+    with warnings.catch_warnings(record=True) as caught:
+        yield
+    told = [str(found.message) for found in caught if found.category is UserWarning]
+    record.warnings = list(dict.fromkeys(told))
+    for found in caught:
+        if found.category is not UserWarning:
+            warnings.warn_explicit(found.message, found.category, found.filename, found.lineno)
+
+
 def add_recalled(seconds: Seconds, recalled: Recalled) -> None:
     """Count what was read instead of decided as if it had been decided here."""
     seconds.fit_cpu += recalled.cpu
@@ -217,6 +230,7 @@ def add_recalled(seconds: Seconds, recalled: Recalled) -> None:
 
 def versions() -> dict[str, str]:
     """What a result may depend on besides the configuration."""
+    import scipy
     import sklearn
 
     import hyperdfs
@@ -226,6 +240,8 @@ def versions() -> dict[str, str]:
         "torch": str(torch.__version__),
         "sklearn": sklearn.__version__,
         "numpy": np.__version__,
+        "pandas": pd.__version__,
+        "scipy": scipy.__version__,
         "python": platform.python_version(),
         "platform": platform.platform(),
     }

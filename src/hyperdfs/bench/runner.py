@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hyperdfs.atomic import PART, replacing
-from hyperdfs.bench.cells import SUFFIX, CellKey, CellRecord, read_record, write_cell
+from hyperdfs.bench.cells import SUFFIX, CellKey, CellRecord, find_record, write_cell
 from hyperdfs.bench.engines import Engine
 from hyperdfs.bench.leases import held, sweep_leases
 from hyperdfs.bench.protocol import CellTask
@@ -50,14 +50,15 @@ def prepare(root: Path, tasks: Sequence[CellTask], *, retry_failed: bool = False
     """
     root.mkdir(parents=True, exist_ok=True)
     sweep(root)
-    stored = {task.key: _stored(root, task) for task in tasks}
+    stored = {task.key: find_record(root / task.key.path()) for task in tasks}
     missing, done, broken = [], [], []
     for task in tasks:
         record = stored[task.key]
-        if record is None or (record.status == "failed" and retry_failed):
+        if record is None:
             missing.append(task)
         elif record.status == "failed":
-            broken.append(record)
+            again = retry_failed or not says_of(root, task, record)
+            missing.append(task) if again else broken.append(record)
         else:
             check_same_setting(root, task, record)
             check_same_data(root, task, record)
@@ -124,10 +125,27 @@ def check_same_data(root: Path, task: CellTask, record: CellRecord) -> None:
         )
 
 
+def says_of(root: Path, task: CellTask, record: CellRecord) -> bool:
+    """Whether a failure is one of this task: other settings, folds or data may do better."""
+    try:
+        if record.config:  # a worker that died had no time to note it
+            check_same_setting(root, task, record)
+        check_same_data(root, task, record)
+    except InputError:
+        return False
+    return (task.method, task.preset, task.n_folds) == (
+        record.method,
+        record.preset,
+        record.n_folds,
+    )
+
+
 def companion(root: Path, dataset: str, max_rows: int | None) -> CellRecord | None:
     """A finished cell on the same rows, of whatever method."""
-    records = map(read_record, sorted((root / dataset).glob(f"*/*{SUFFIX}")))
-    return next((r for r in records if r.status == "done" and r.key.max_rows == max_rows), None)
+    records = map(find_record, sorted((root / dataset).glob(f"*/*{SUFFIX}")))
+    return next(
+        (r for r in records if r and r.status == "done" and r.key.max_rows == max_rows), None
+    )
 
 
 def beside(root: Path, task: CellTask, other: CellRecord | None) -> CellTask:
@@ -169,11 +187,6 @@ def read_plan_cells(root: Path) -> list[CellKey]:
     except FileNotFoundError:
         return []
     return [CellKey.model_validate(key) for key in content["cells"]]
-
-
-def _stored(root: Path, task: CellTask) -> CellRecord | None:
-    path = root / task.key.path()
-    return read_record(path) if path.exists() else None
 
 
 def _rows(task: CellTask) -> tuple[str, int | None]:

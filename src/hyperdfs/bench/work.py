@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from hyperdfs.bench.cells import CellRecord, read_record, write_cell
+from hyperdfs.bench.cells import CellRecord, find_record, write_cell
 from hyperdfs.bench.leases import lease
 from hyperdfs.bench.protocol import CellTask, Make, make_classifier, now, run_cell
-from hyperdfs.errors import InputError
 from hyperdfs.evaluation.nets import NetError
 
 TRIALS = ".trials"  # beside the cells: what the methods of a fold decide alike
@@ -57,9 +56,5 @@ def failed(record: CellRecord, error: str) -> CellRecord:
 
 def finished(root: Path, task: CellTask) -> CellRecord | None:
     """The record of the cell if the store has it, done and whole."""
-    path = root / task.key.path()
-    try:
-        record = read_record(path) if path.exists() else None
-    except InputError:
-        return None
+    record = find_record(root / task.key.path())
     return record if record and record.status == "done" else None

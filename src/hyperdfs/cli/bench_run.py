@@ -96,6 +96,9 @@ def run(
     chosen, absent = choose(wanted.datasets)
     for name, why in absent.items():
         console.print(f"{name} is left out: {why} (`hyperdfs datasets {name}`).", markup=False)
+    for choice in chosen:
+        for note in choice.notes:
+            console.print(f"{choice.name}  note  {note}", markup=False, soft_wrap=True)
     tasks = cells(wanted, chosen)
     for label, unfit in left_out(wanted, chosen).items():
         console.print(

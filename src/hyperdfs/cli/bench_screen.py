@@ -32,6 +32,7 @@ class Screen:
     def __init__(self, console: Console, root: Path, agenda: Agenda) -> None:
         self._console, self._total = console, len(agenda.missing)
         self._came: list[CellRecord] = []
+        self._told: set[tuple[str, str]] = set()  # data set and warning
         self._pace = _Pace(root, agenda, self._came)
         self._bar = Progress(
             TextColumn("Cells"),
@@ -58,6 +59,11 @@ class Screen:
         width = len(str(self._total))
         line = f"[{len(self._came):>{width}}/{self._total}] {describe(record)}"
         self._console.print(line, markup=False, soft_wrap=True)
+        for warning in record.warnings:
+            if (record.key.dataset, warning) not in self._told:
+                self._told.add((record.key.dataset, warning))
+                note = f"{record.key.dataset}  note  {warning}"
+                self._console.print(note, markup=False, soft_wrap=True)
         self._bar.update(self._task, completed=len(self._came))
 
 

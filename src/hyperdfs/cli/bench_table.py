@@ -112,9 +112,9 @@ def csv_rows(text: str) -> list[dict[str, Any]]:
 def _value(column: str, cell: str) -> Any:
     if not cell:
         return None
-    if column in ("dataset", "method", "note"):
+    if column in ("dataset", "method", "note", "kind", "group", "lacks"):
         return cell
-    if column == "comparable":
+    if column in ("comparable", "ranked"):
         return cell == "yes"
     return int(cell) if cell.isdigit() else float(cell)
 

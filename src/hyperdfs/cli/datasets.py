@@ -100,6 +100,7 @@ def _own(data: Dataset) -> dict[str, Any]:
         "missing_cells": int(data.X.isna().to_numpy().sum()),
         "groups": {name: list(members) for name, members in columns if len(members) > 1},
         "costs": dict(zip(names, data.costs.tolist(), strict=True)),
+        "notes": list(data.notes),
     }
 
 

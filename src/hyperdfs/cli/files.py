@@ -5,34 +5,18 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from hyperdfs.datasets.table_files import need_columns, need_file, read_table
+from hyperdfs.datasets.table_files import file_rows, need_columns, need_file, read_table
 from hyperdfs.datasets.table_labels import split_target
 from hyperdfs.errors import InputError
 
 __all__ = ["file_rows", "need_columns", "read_costs", "read_groups", "read_table", "split_target"]
-
-
-@contextmanager
-def file_rows(path: Path, rows: Sequence[int]) -> Iterator[None]:
-    """Errors inside name the row of the file; `rows` are the positions there of those in use."""
-    try:
-        yield
-    except InputError as error:
-        found = re.match(r"row (\d+): ", str(error))
-        if found is None:
-            raise
-        raise InputError(
-            f"row {rows[int(found[1])] + 1} of {path} (row 1 is the first below the header): "
-            f"{str(error)[found.end() :]}"
-        ) from None
 
 
 def read_costs(path: Path) -> dict[str, float]:
@@ -92,7 +76,7 @@ def _read_mapping(path: Path, what: str, also: str = "") -> dict[str, Any]:
     if path.suffix.lower() not in readers:
         raise InputError(f"{what} must come from a {also}.json or .toml file, got {path.name}.")
     try:
-        content = readers[path.suffix.lower()](path.read_text(encoding="utf-8"))
+        content = readers[path.suffix.lower()](path.read_text(encoding="utf-8-sig"))
     except InputError:
         raise
     except ValueError as error:  # both formats' errors and bad encodings

@@ -51,9 +51,9 @@ def train(
     """
     from hyperdfs.cli.files import need_columns, read_costs, read_groups, read_table, split_target
     from hyperdfs.cli.held_out import hold_out
-    from hyperdfs.cli.oddities import oddities
     from hyperdfs.cli.options import need_place
     from hyperdfs.cli.screen import print_json, stderr, stdout
+    from hyperdfs.datasets.oddities import oddities
     from hyperdfs.datasets.table_cells import read_gaps
     from hyperdfs.datasets.table_labels import need_classes
     from hyperdfs.errors import InputError

@@ -128,7 +128,8 @@ class Dataset:
     """A loaded data set.
 
     Shape: X ``(n, number of columns)``, y ``(n,)`` with labels ``0..n_classes-1``. The first
-    ``n_train`` rows are the official training part, where the publisher made one.
+    ``n_train`` rows are the official training part, where the publisher made one. Of a user's own
+    table, ``notes`` are what looks wrong in it and ``file_rows`` the place of each row in the file.
     """
 
     name: str
@@ -143,6 +144,8 @@ class Dataset:
     source: str
     description: str
     n_train: int | None = None
+    notes: tuple[str, ...] = ()
+    file_rows: tuple[int, ...] = ()
 
     @property
     def costs(self) -> FloatArray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hyperdfs.datasets.base import Dataset
+from hyperdfs.datasets.oddities import oddities
 from hyperdfs.datasets.reading import text_of
 from hyperdfs.datasets.table_cells import read_gaps
 from hyperdfs.datasets.table_files import (
@@ -69,11 +71,13 @@ def load_card(path: Path) -> Dataset:
     card = read_card(card_path)
     rows = read_table(table_path or _table_of(card, card_path), card.missing)
     need_columns(rows, [card.target, *card.drop, *card.categorical])
-    if card.target in card.drop:
-        raise InputError(f"{card_path}: the target {card.target!r} cannot be dropped.")
-    rows, _ = read_gaps(rows.drop(columns=card.drop))
-    X, labels, _ = split_target(rows, card.target)
+    _check_roles(card, card_path)
+    rows, notes = read_gaps(rows.drop(columns=card.drop))
+    X, labels, without = split_target(rows, card.target)
     need_classes(rows[card.target])
+    notes += oddities(X.drop(columns=card.categorical), _in_card)
+    if without:
+        notes.append(f"{without:,} of {len(rows):,} rows have no label and are left out")
     for column in card.categorical:
         X[column] = X[column].map(text_of, na_action="ignore")
     classes, y = np.unique(labels, return_inverse=True)
@@ -82,6 +86,8 @@ def load_card(path: Path) -> Dataset:
     return Dataset(
         name=card.name or _stem(card_path),
         X=X.reset_index(drop=True),
+        file_rows=tuple(X.index.tolist()),
+        notes=tuple(notes),
         y=y.astype(np.int64),
         features=FeatureSpace.from_columns(X.columns, groups=card.groups, costs=card.costs),
         n_classes=len(classes),
@@ -94,6 +100,23 @@ def load_card(path: Path) -> Dataset:
     )
 
 
+def _check_roles(card: Card, path: Path) -> None:
+    """A column has one role."""
+    if card.target in card.drop:
+        raise InputError(f"{path}: the target {card.target!r} cannot be dropped.")
+    for column in card.categorical:
+        if column == card.target or column in card.drop:
+            role = "the target" if column == card.target else "dropped"
+            raise InputError(
+                f"{path}: categorical must name features, {column!r} is {role}; leave it out there."
+            )
+
+
+def _in_card(name: str) -> str:
+    """How a card leaves a column out."""
+    return f"drop = [{json.dumps(name, ensure_ascii=False)}] in the card"
+
+
 def read_card(path: Path) -> Card:
     """The card in a TOML file."""
     if not path.is_file():
@@ -102,7 +125,7 @@ def read_card(path: Path) -> Card:
             'the line target = "the column that holds the labels".'
         )
     try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        content = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except ValueError as error:  # TOML's errors and bad encodings
         raise InputError(f"{path} cannot be read as TOML: {error}.") from None
     for key in content:

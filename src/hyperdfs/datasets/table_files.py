@@ -6,7 +6,8 @@ import gzip
 import re
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -179,11 +180,14 @@ def need_file(path: Path, what: str) -> None:
 
 
 def _read_parquet(path: Path) -> pd.DataFrame:
+    """An index with a name is a column like the others; one without counts rows."""
     try:
         from pyarrow.parquet import read_schema  # type: ignore[import-untyped]
 
         _need_names_once(path, read_schema(path).names)
-        return pd.read_parquet(path).reset_index(drop=True)
+        table = pd.read_parquet(path)
+        named = [name for name in table.index.names if name is not None]
+        return table.reset_index(named).reset_index(drop=True)
     except ImportError:
         raise MissingExtraError(
             "Reading Parquet needs pyarrow; install hyperdfs[parquet] or convert the file to CSV."
@@ -192,6 +196,21 @@ def _read_parquet(path: Path) -> pd.DataFrame:
         raise
     except (ValueError, OSError) as error:
         raise InputError(f"{path} cannot be read as Parquet: {error}.") from None
+
+
+@contextmanager
+def file_rows(path: Path | str, rows: Sequence[int]) -> Iterator[None]:
+    """Errors inside name the row of the file; `rows` are the positions there of those in use."""
+    try:
+        yield
+    except InputError as error:
+        found = re.match(r"row (\d+): ", str(error))
+        if found is None:
+            raise
+        raise InputError(
+            f"row {rows[int(found[1])] + 1} of {path} (row 1 is the first below the header): "
+            f"{str(error)[found.end() :]}"
+        ) from None
 
 
 def need_columns(table: pd.DataFrame, names: Iterable[str]) -> None:

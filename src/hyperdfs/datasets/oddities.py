@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_numeric_dtype, is_string_dtype
@@ -27,12 +27,17 @@ FEWEST_FOR_IDENTIFIER = 10
 FEWEST_FOR_SHUFFLED = 100
 
 
-def oddities(X: pd.DataFrame) -> Iterator[str]:
+def _option(name: str) -> str:
+    """How a command leaves a column out."""
+    return f"--drop {shlex.quote(name)}"
+
+
+def oddities(X: pd.DataFrame, remedy: Callable[[str], str] = _option) -> Iterator[str]:
     """A sentence about every column that is probably not meant to be learned from as it is."""
     for name in X.columns:
         fault = _fault(str(name), X[name].dropna())
         if fault:
-            yield f"{name}: {fault}--drop {shlex.quote(str(name))}"
+            yield f"{name}: {fault}{remedy(str(name))}"
 
 
 def _fault(name: str, cells: pd.Series) -> str | None:
