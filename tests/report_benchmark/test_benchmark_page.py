@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import io
 import re
 from pathlib import Path
 
@@ -13,7 +11,6 @@ import pytest
 from bench_stores import record, write_store
 from html_balance import Balance
 from hyperdfs.bench.cells import (
-    CellArrays,
     CellKey,
     CellRecord,
     read_records,
@@ -21,11 +18,12 @@ from hyperdfs.bench.cells import (
 )
 from hyperdfs.bench.paper import METHODS
 from hyperdfs.cli.bench_report import report as report_command
+from hyperdfs.datasets import dataset_info
 from hyperdfs.errors import InputError
+from hyperdfs.methods import METHODS as ALL_METHODS
 from hyperdfs.report.benchmark import gather, render
 from hyperdfs.report.benchmark.gather import commands
-from hyperdfs.report.benchmark.images import encode_png, image_of
-from hyperdfs.report.benchmark.svg import heat_map, nice_ticks
+from hyperdfs.report.benchmark.looks import MOST_CURVES
 
 EVIL = "<script>alert(1)</script>"
 
@@ -91,10 +89,62 @@ def test_every_part_is_there(page: str) -> None:
     assert "Bayes ceiling" in curves
     assert section(page, "purchases").count('class="plot"') == 4
     assert "patch" in section(page, "patches")
-    assert "training rows" in section(page, "time")
+    assert "rows × features" in section(page, "time")
     limits = section(page, "method")
     for text in ("ddof=0", "moe", "hyperdfs bench report", "0.1.0", "fold 0"):
         assert text in limits
+
+
+def test_tables_are_named_and_wide_ones_scroll_without_a_mouse(page: str) -> None:
+    tables = re.findall(r"(.{200})<table class=\"([^\"]*)\">(.*?)</table>", page, re.DOTALL)
+    assert {"scores", "values", "matrix", "pairs", "settings"} <= {kind for _, kind, _ in tables}
+    for before, kind, content in tables:
+        assert content.lstrip().startswith("<caption")
+        assert all("scope=" in head for head in re.findall(r"<th\b[^>]*>", content))
+        if kind != "patches":
+            assert re.search(r'<div class="scroll" tabindex="0" [^>]*>$', before)
+
+
+def test_a_key_of_the_methods_is_below_every_chart(page: str) -> None:
+    charts = section(page, "curves").split('class="plot"')[1:]
+    assert len(charts) == 5
+    for chart in charts:
+        key = chart.split('<p class="key">')[1].split("</p>")[0]
+        assert re.findall(r"</i>(\w+)</span>", key) == ["hyperdfs", "vip", "static_mlp"]
+
+
+def test_scores_by_money_begin_at_nothing_and_have_their_values(page: str) -> None:
+    card = page.split('id="data-heart"')[1].split("</section>")[0]
+    money = card.split("by the money spent")[1]
+    assert "A feature costs 1 to 9 units of the prices." in money
+    ticks = re.findall(r'class="tick mid"[^>]*>([\d.]+)<', money)
+    assert ticks[0] == "0"
+    (spent,) = {cell.cost[-1] for cell in cells() if cell.key.dataset == "heart"}
+    assert f"<small>{spent:.3g}</small>" in money
+    assert "by the money spent" not in page.split('id="data-wine"')[1].split("</section>")[0]
+
+
+def test_published_prices_are_explained(tmp_path: Path) -> None:
+    cell = record("heart@published", "vip", [0.1, 0.5, 0.6], n_folds=1, costs=[1, 1, 7.27, 102.9])
+    write_store(tmp_path, [cell])
+    text = section(render(gather(tmp_path, [cell], page=Path("page.html"))), "curves")
+    assert "“@published” means heart with the prices that were published with the data" in text
+    assert "A feature costs 1 to 102.9 Canadian dollars of 1995 (Turney 1995" in text
+    assert "mean money spent, Canadian dollars of 1995" in text
+
+
+def test_the_best_score_known_is_that_of_the_command_line(page: str) -> None:
+    ceiling = dataset_info("synpairs").ceiling
+    assert ceiling is not None
+    assert f"best AUAC-F1 known: {ceiling.nested_auac:.1f} %" in section(page, "curves")
+    assert f"{ceiling.auac:.1f}" not in page.split('id="data-synpairs"')[1].split("<svg")[0]
+
+
+def test_a_newcomer_is_told_what_methods_and_data_sets_are(page: str) -> None:
+    scores = section(page, "scores")
+    assert f"<dt>vip</dt><dd>{ALL_METHODS['vip'].title}</dd>".replace("'", "&#39;") in scores
+    assert dataset_info("wine").description in scores
+    assert "AUAC-F1 is the mean of macro-F1" in scores
 
 
 def test_numbers_of_the_page_are_those_of_the_store(page: str) -> None:
@@ -127,7 +177,7 @@ def test_the_picture_of_ranks_shows_methods_that_are_not_ticked(tmp_path: Path) 
     )
     page = render(gather(tmp_path, read_records(tmp_path), page=Path("page.html")))
     hidden = re.findall(r'id="pick-(m\d+)">', page)
-    assert len(hidden) == 6  # two of the literature are ticked, and the only one of several models
+    assert len(hidden) == len(labels) - MOST_CURVES
     picture = section(page, "certainty").split("<svg")[1].split("</svg>")[0]
     assert re.findall(r'class="name end"[^>]*>(\w+)<', picture) == labels[::-1]
     rules = re.findall(r"\.([\w.]+) \{ display: none", page)
@@ -179,9 +229,6 @@ def test_many_methods_leave_the_matrix_the_whole_width(page: str, tmp_path: Path
     wide = render(gather(tmp_path, read_records(tmp_path), page=Path("page.html")))
     assert 'class="pair"' in wide
     assert 'class="pair beside"' not in wide
-    for table in re.findall(r'<table class="(?:scores|matrix|values)">', wide):
-        assert f'<div class="scroll">{table}' in wide
-        assert wide.count(table) == wide.count(f'<div class="scroll">{table}')
 
 
 def test_one_method_on_one_data_set_is_enough(tmp_path: Path) -> None:
@@ -208,11 +255,12 @@ def test_the_commands_make_the_results_again() -> None:
         record("clinic", "long", [0.1, 0.5, 0.6], method="vip", seed=1),
         record("heart@published", "vip", [0.1, 0.5, 0.6], max_rows=20_000),
     ]
-    run, *_ = commands(Path("my store"), cells, Path("page.html"))
+    run, table, _ = commands(Path("all/my store"), cells, Path("page.html"))
     assert run == (
         "hyperdfs bench run --methods long,vip --datasets clinic.toml,heart@published --folds 2 "
-        "--seeds 2 --profile quick --plan PLAN.toml --out 'my store'"
+        "--seeds 2 --profile quick --plan PLAN.toml --out 'all/my store'"
     )
+    assert table == "hyperdfs bench table --out 'all/my store'"
 
 
 def test_the_command_writes_and_refuses(
@@ -236,64 +284,3 @@ def test_the_command_writes_and_refuses(
         report_command(out=store, to=tmp_path)
     with pytest.raises(InputError, match="has no results"):
         report_command(out=tmp_path, to=target)
-
-
-def test_bought_patches_are_shown_on_the_images_at_hand(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A file of the real format with few rows would be refused, so the loader is given a table."""
-    from hyperdfs.datasets import catalog
-    from hyperdfs.datasets.base import DatasetInfo, RawData
-    from hyperdfs.datasets.patches import PatchGrid
-
-    grid = PatchGrid(rows=2, columns=2, side=2)
-    images = np.arange(6 * 16, dtype=np.uint8).reshape(6, 4, 4)
-
-    def load(seed: int, n_samples: int) -> RawData:
-        y = np.array([0, 1] * 3)
-        return RawData(grid.table(images), y, ("even", "odd"), grid.features())
-
-    info = DatasetInfo(
-        *("tiny", "images", "tiny", 6, 4, 2, "none", "here", load), majority_share=0.5
-    )
-    monkeypatch.setitem(catalog.CATALOG, "tiny", info)
-    cell = record("tiny", "vip", [0.1, 0.5, 0.6], kind="images", n_features=4, n_folds=1)
-    order = np.array([[3, 0]] * 6, dtype=np.int16)
-    proba = np.tile(np.array([0.2, 0.8], dtype=np.float16), (6, 3, 1))
-    rows = np.arange(6, dtype=np.int32)
-    write_cell(tmp_path, cell, CellArrays(rows, (rows % 2).astype(np.int16), order, proba))
-    page = render(gather(tmp_path, read_records(tmp_path), page=Path("page.html")))
-    part = section(page, "patches")
-    assert len(re.findall("data:image/png", part)) == 2  # one of each class
-    assert "M1 1h1v1h-1zM0 0h1v1h-1z" in part  # patch 3, then patch 0
-    assert '<span class="wrong">odd</span>' in part
-    assert '<span class="right">odd</span>' in part
-
-
-@pytest.mark.parametrize("channels", [1, 3])
-def test_png_gives_the_pixels_back(channels: int) -> None:
-    image_module = pytest.importorskip("PIL.Image")
-    from hyperdfs.datasets.patches import PatchGrid
-
-    grid = PatchGrid(rows=3, columns=3, side=2, channels=channels)
-    pixels = np.random.default_rng(0).integers(0, 256, (1, *grid.image_shape), dtype=np.uint8)
-    values = grid.table(pixels).to_numpy(dtype=float)[0]
-    content = base64.b64decode(encode_png(image_of(values, 9)))
-    decoded = np.asarray(image_module.open(io.BytesIO(content)))
-    assert np.array_equal(decoded, pixels[0])
-
-
-def test_heat_map_has_a_square_for_every_share() -> None:
-    text = heat_map([[0.0, 0.05], [1.0, 0.55]], "shares <1>")
-    assert text.count("h1v1h-1z") == 3
-    assert 'class="h10" d="M0 1' in text
-    assert "shares &lt;1&gt;" in text
-
-
-def test_ticks_cover_their_range() -> None:
-    for low, high in [(0, 100), (31.4, 84.2), (50, 50), (99.2, 99.4), (0, 0.001)]:
-        ticks = nice_ticks(low, high)
-        assert ticks[0] <= low + 1e-9
-        assert ticks[-1] >= high - 1e-9
-        assert 2 <= len(ticks) <= 7
-        assert len(set(ticks)) == len(ticks)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from bench_stores import record
 from hyperdfs.bench.cells import CellRecord
 from hyperdfs.bench.table import tabulate
-from hyperdfs.report.benchmark.gather import first_seen, list_methods
+from hyperdfs.methods import METHODS
+from hyperdfs.report.benchmark.looks import MOST_CURVES, first_seen, list_methods
 from hyperdfs.report.benchmark.story import headline, reference_of, significance, winners
 
 NAMES = "abcdefgh"
@@ -95,25 +96,39 @@ def test_references_neither_win_nor_lead() -> None:
     assert headline(results, significance(results, "moe"))[0].startswith("moe has the best")
 
 
-def test_colours_are_fixed_by_the_method_not_by_the_company() -> None:
-    def hues(*labels: str) -> dict[str, int]:
-        found = cells({label: [0.5] for label in labels})
-        return {m.label: m.hue for m in list_methods(tabulate(found), found)}
+MANY = {
+    **{"hyperdfs": [0.1, 0.1], "hyperens": [0.1, 0.1], "mine": [0.9]},
+    **{"vip": [0.6, 0.9], "dime": [0.7, 0.8], "sefa": [0.5, 0.7]},
+    **{"aaco": [0.2], "moe": [0.3], "ensemble": [0.4], "gdfs": [0.1, 0.2]},
+    **{"random": [0.1, 0.0], "random_mlp": [0.2, 0.1], "oracle": [1.0, 1.0]},
+    **{"full": [1.0, 1.0], "constant": [0.9, 0.9]},
+}
 
-    many = hues("hyperdfs", "hyperens", "cwcf", "dime", "vip", "moe")
-    assert hues("vip", "hyperdfs") == {label: many[label] for label in ("hyperdfs", "vip")}
-    assert len({many[label] for label in ("hyperdfs", "hyperens", "cwcf", "dime", "vip")}) == 5
+
+def test_methods_that_are_shown_at_first_have_colours_of_their_own() -> None:
+    found = cells(MANY)
+    methods = list_methods(tabulate(found), found)
+    shown = [m.hue for m in methods if m.ticked]
+    assert len(set(shown)) == len(shown) == MOST_CURVES
+    assert {m.label: m.hue for m in methods if m.hue is None} == {"full": None}
+    pair = cells({label: [0.5] for label in ("vip", "hyperdfs")})
+    ours, _ = list_methods(tabulate(pair), pair)
+    assert ours.hue == methods[0].hue  # that of our method stays the same
 
 
-def test_few_methods_are_all_drawn_and_of_many_ours_and_the_best_of_each_group() -> None:
+def test_few_methods_are_all_drawn_and_of_many_ours_the_bounds_and_the_best() -> None:
+    """The best control is among them: on some data sets nothing else ran beside ours."""
     few = tabulate(cells({"hyperdfs": [0.1], "vip": [0.2], "constant": [0.3]}))
     assert first_seen(few) == {"hyperdfs", "vip", "constant"}
-    many = {
-        **{"hyperdfs": [0.1, 0.1], "hyperens": [0.1, 0.1]},
-        **{"vip": [0.6, 0.9], "dime": [0.7, 0.8], "sefa": [0.5, 0.7]},
-        **{"aaco": [0.2], "moe": [0.3], "ensemble": [0.4]},
-        **{"random": [0.1, 0.0], "oracle": [1.0, 1.0], "constant": [0.9, 0.9]},
-        **{"full": [1.0, 1.0]},
-    }
-    best = {"vip", "dime", "moe", "ensemble", "random", "oracle", "full", "hyperdfs", "hyperens"}
-    assert first_seen(tabulate(cells(many))) == best
+    best = {"hyperdfs", "hyperens", "oracle", "full", "random_mlp", "mine"}
+    assert first_seen(tabulate(cells(MANY))) == best
+    bare = {label: up for label, up in MANY.items() if label not in ("oracle", "full", "mine")}
+    found = first_seen(tabulate(cells(bare)))
+    assert {"hyperdfs", "hyperens", "vip", "dime", "random_mlp"} < found
+    assert len(found) == MOST_CURVES
+
+
+def test_methods_are_told_to_a_newcomer() -> None:
+    found = [*cells({"vip": [0.5]}), record("a", "long", [0.0, 0.1, 0.2], method="vip")]
+    what = {m.label: m.what for m in list_methods(tabulate(found), found)}
+    assert what == {"vip": METHODS["vip"].title, "long": "a variant of vip"}

@@ -25,6 +25,7 @@ class Method:
     preset: str
     parameters: str
     ticked: bool  # whether its curves are drawn when the page opens
+    what: str = ""  # a line for somebody who does not know it
 
 
 @dataclass(frozen=True)
@@ -78,20 +79,33 @@ class Revealed:
 
 
 @dataclass(frozen=True)
+class PaperNote:
+    """What to keep in mind when these data sets are held against the paper's."""
+
+    datasets: Sequence[str]
+    comparable: bool
+    why: str
+
+
+@dataclass(frozen=True)
 class DatasetView:
     """Everything about one data set."""
 
     name: str
     anchor: str
     facts: str
+    what: str  # a line for somebody who does not know it
+    n_features: int
     curves: Mapping[str, Band]
     ceiling: Mapping[int, float]  # by budget; empty where the truth is not known
     ceiling_title: str
     money: Mapping[str, Band] = field(default_factory=dict)
+    money_unit: str = ""
+    prices: str = ""  # a sentence; empty where all features cost the same
     agreement: Agreement | None = None
     frequencies: Frequencies | None = None
     patches: Sequence[PatchMap] = ()
-    images: Sequence[Revealed] = ()
+    images: Sequence[Sequence[Revealed]] = ()  # one image as several methods saw it
 
 
 @dataclass(frozen=True)
@@ -129,6 +143,7 @@ class BenchmarkReport:
     datasets: Sequence[DatasetView]
     tests: Tests
     times: Mapping[str, Sequence[FitTime]]
+    limits: Sequence[tuple[str, str]]  # head and text
     failures: Sequence[Failure]
     settings: Mapping[str, str]
     commands: Sequence[str]

@@ -17,7 +17,7 @@ N_IMAGES = 4
 NO_PIXELS = ("imagenette",)  # its patches are the outputs of a network, and dear to load
 
 
-def revealed(source: str, purchases: Mapping[str, Purchases]) -> list[Revealed]:
+def revealed(source: str, purchases: Mapping[str, Purchases]) -> list[list[Revealed]]:
     """A few images of different classes, each as every method of `purchases` saw it.
 
     Empty where the pixels are not at hand: the data file is elsewhere, or features are no pixels.
@@ -39,12 +39,13 @@ def revealed(source: str, purchases: Mapping[str, Purchases]) -> list[Revealed]:
     for row in one_of_each_class(candidates, data.y[candidates])[:N_IMAGES]:
         values = data.X.iloc[row].to_numpy(dtype=float)
         png = encode_png(image_of(values, data.features.n_features))
+        seen = []
         for label, bought in purchases.items():
             at = np.searchsorted(bought.rows, row)
             if at == len(bought.rows) or bought.rows[at] != row:
                 continue
             guess = "" if bought.predicted is None else data.class_names[bought.predicted[at]]
-            views.append(
+            seen.append(
                 Revealed(
                     label=label,
                     truth=data.class_names[data.y[row]],
@@ -54,6 +55,7 @@ def revealed(source: str, purchases: Mapping[str, Purchases]) -> list[Revealed]:
                     order=[int(f) for f in bought.order[at] if f >= 0],
                 )
             )
+        views.append(seen)
     return views
 
 

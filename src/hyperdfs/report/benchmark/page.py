@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from markupsafe import Markup
 
+from hyperdfs.bench.curves import Band
 from hyperdfs.report.benchmark.content import Agreement, BenchmarkReport, DatasetView
+from hyperdfs.report.benchmark.limits import paper_notes
 from hyperdfs.report.benchmark.svg import (
     Line,
     band_line,
     curve_chart,
     heat_level,
     heat_map,
-    rank_chart,
-    time_chart,
 )
+from hyperdfs.report.benchmark.svg_ranks import rank_chart
+from hyperdfs.report.benchmark.svg_times import time_chart
 from hyperdfs.report.page import templates
 
 
@@ -28,9 +30,13 @@ def render(report: BenchmarkReport) -> str:
         report=report,
         draw=pictures,
         anchors=anchors,
+        what={method.label: method.what for method in report.methods if method.what},
         level=heat_level,
         percent=percent,
         p_value=p_value,
+        signed=signed,
+        paper_notes=paper_notes,
+        breakable=breakable,
     )
 
 
@@ -43,10 +49,7 @@ class Pictures:
 
     def curves(self, view: DatasetView) -> Markup:
         """Macro-F1 by purchases, with the ceiling where it is known."""
-        lines = [
-            band_line(self._methods[m], band.from_first(), "bought")
-            for m, band in view.curves.items()
-        ]
+        lines = self._bands(view.curves, "bought")
         if view.ceiling:
             budgets = sorted(view.ceiling)
             values = [view.ceiling[budget] for budget in budgets]
@@ -61,17 +64,19 @@ class Pictures:
 
     def money(self, view: DatasetView) -> Markup:
         """Macro-F1 by the mean money spent."""
-        lines = [
-            band_line(self._methods[m], band.from_first(), "spent")
-            for m, band in view.money.items()
-        ]
         text = curve_chart(
-            lines,
-            x_title="mean money spent",
+            self._bands(view.money, "spent"),
+            x_title=f"mean money spent, {view.money_unit}",
             y_title="macro-F1, %",
             label=f"{view.name}: macro-F1 by money",
+            from_zero=True,
         )
         return Markup(text)
+
+    def _bands(self, bands: Mapping[str, Band], unit: str) -> list[Line]:
+        """Ours last and so on top."""
+        lines = [band_line(self._methods[m], band.from_first(), unit) for m, band in bands.items()]
+        return lines[::-1]
 
     def agreement(self, found: Agreement) -> Markup:
         """Agreement with the reference by budget."""
@@ -101,12 +106,28 @@ class Pictures:
         return self.map([[share / top for share in row] for row in matrix], label)
 
     def times(self) -> Markup:
-        return Markup(time_chart(self._report.times, self._methods))
+        features = {view.name: view.n_features for view in self._report.datasets}
+        sizes = {
+            point.dataset: f"{point.n_train:,} × {features[point.dataset]}"
+            for series in self._report.times.values()
+            for point in series
+        }
+        return Markup(time_chart(self._report.times, self._methods, sizes))
 
     def ranks(self) -> Markup:
         test = self._report.tests.friedman
         assert test is not None
         return Markup(rank_chart(test, self._methods))
+
+
+def signed(difference: float) -> str:
+    """With one decimal and its sign; what rounds to nothing has none.
+
+    >>> signed(-0.04), signed(0.26), signed(-1.2)
+    ('0.0', '+0.3', '−1.2')
+    """
+    text = f"{difference:+.1f}"
+    return "0.0" if float(text) == 0 else text.replace("-", "−")
 
 
 def percent(share: float) -> str:
@@ -116,6 +137,15 @@ def percent(share: float) -> str:
     ('', '100')
     """
     return "" if share < 0.005 else f"{100 * share:.0f}"
+
+
+def breakable(name: str) -> Markup:
+    """A name that may go on in the next line after an underscore.
+
+    >>> print(breakable("nhanes_glucose"))
+    nhanes_<wbr/>glucose
+    """
+    return Markup("_<wbr/>").join(name.split("_"))
 
 
 def p_value(value: float) -> str:

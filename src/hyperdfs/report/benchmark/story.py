@@ -17,6 +17,7 @@ from hyperdfs.bench.statistics import (
 from hyperdfs.bench.table import Results
 from hyperdfs.bench.table_block import averages, block_of
 from hyperdfs.report.benchmark.content import Tests
+from hyperdfs.report.benchmark.limits import checks
 from hyperdfs.report.benchmark.svg import seconds
 
 PREFERRED = ("hyperdfs", "hyperens")
@@ -151,9 +152,7 @@ def settings(records: Sequence[CellRecord]) -> dict[str, str]:
     peak = max(record.peak_memory_mb for record in records)
     if peak:
         found["Largest memory of a fit"] = f"{peak:,.0f} MB"
-    checks = sorted({name for record in records for name, good in record.checks.items() if good})
-    if checks:
-        found["Checks passed"] = ", ".join(checks)
+    found["Checks passed"] = checks(records)
     return found
 
 
