@@ -244,6 +244,7 @@ THYROID = table_entry(
     counts=(166, 368, 6666),
     licence=CC_BY,
     source=f"{UCI}/dataset/102/thyroid+disease",
+    dropped={"split": "says which rows are the donors' training rows, and is no finding"},
     content="7f44ca1f18a8c617b69e1e89e51b69e63ebcdb450dddc6ee00354025f2e166da",
     cost_sheet=prices.THYROID,
     notes=(

@@ -8,7 +8,7 @@ import pandas as pd
 from hyperdfs.datasets import prices
 from hyperdfs.datasets.base import DatasetInfo, RawData
 from hyperdfs.datasets.files import DataFile
-from hyperdfs.datasets.reading import Form, Table, table_entry
+from hyperdfs.datasets.reading import Form, Table, table_entry, verify
 
 CC_BY = "CC BY 4.0"
 UCI = "https://archive.ics.uci.edu"
@@ -33,11 +33,13 @@ def _load_wine(seed: int, n_samples: int) -> RawData:
     from sklearn.datasets import load_wine
 
     bunch = load_wine(as_frame=True)
-    return RawData(
+    raw = RawData(
         X=bunch.data.astype(np.float64),
         y=bunch.target.to_numpy(dtype=np.int64),
         class_names=tuple(str(name) for name in bunch.target_names),
     )
+    verify(raw, WINE)
+    return raw
 
 
 WINE = DatasetInfo(
@@ -53,6 +55,7 @@ WINE = DatasetInfo(
     majority_share=0.399,
     class_counts={"class_0": 59, "class_1": 71, "class_2": 48},
     target="cultivar",
+    content="8c86e62a0b8c73512b2ee2175dfe0e25c958a37b7ea2ba97291e0589589ab949",
 )
 
 _HEART_COLUMNS = (
