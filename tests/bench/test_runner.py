@@ -68,6 +68,12 @@ def test_the_oracle_bounds_what_a_plan_runs(tmp_path: Path):
     assert prepare(tmp_path, few).missing == []
 
 
+def test_a_store_is_a_folder(tmp_path: Path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InputError, match="must be a folder, .*file is a file"):
+        prepare(tmp_path / "file", TASKS)
+
+
 def test_only_what_is_missing_is_run(store: Path):
     lost = TASKS[2]
     (store / lost.key.path()).unlink()

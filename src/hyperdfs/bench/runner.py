@@ -48,6 +48,8 @@ def prepare(root: Path, tasks: Sequence[CellTask], *, retry_failed: bool = False
 
     Refuses to mix cells of another configuration, number of folds or data with those of the plan.
     """
+    if root.exists() and not root.is_dir():
+        raise InputError(f"A store must be a folder, {root} is a file; choose another --out.")
     root.mkdir(parents=True, exist_ok=True)
     sweep(root)
     stored = {task.key: find_record(root / task.key.path()) for task in tasks}

@@ -183,7 +183,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def friedman_caveat(n_datasets: int, n_methods: int) -> str:
     """A sentence on what so little data can show; empty where the test is sound."""
     if n_methods < FEWEST_METHODS:
-        return f"Mean ranks are tested from 3 methods on; here are {n_methods}."
+        here = {0: "is none", 1: "is 1"}.get(n_methods, f"are {n_methods}")
+        return f"Mean ranks are tested from 3 methods on; here {here}."
     if n_datasets < FEWEST_DATASETS:
         return (
             "Mean ranks are tested over data sets that several methods have all finished; here "
