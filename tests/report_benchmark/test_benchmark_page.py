@@ -234,7 +234,7 @@ def test_many_methods_leave_the_matrix_the_whole_width(page: str, tmp_path: Path
 def test_one_method_on_one_data_set_is_enough(tmp_path: Path) -> None:
     write_store(tmp_path, [record("wine", "vip", [0.1, 0.5, 0.6], n_folds=1)])
     page = render(gather(tmp_path, read_records(tmp_path), page=Path("page.html")))
-    assert "Mean ranks are tested from 3 methods on" in page
+    assert "Mean ranks are tested from 3 methods on; here is 1." in page
     Balance().feed(page)
 
 

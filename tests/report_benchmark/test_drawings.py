@@ -55,6 +55,11 @@ def test_ceilings_and_bands_leave_the_curves_their_room() -> None:
     assert value_range([line(0.7, 0.7, 0.8, spread=0.03)]) == pytest.approx((0.7, 0.8))
 
 
+def test_a_level_does_not_squash_the_methods() -> None:
+    level = Line(Method("o", "o", None, "controls", "", "", True), "", (1, 2, 3), (0.4, 0.4, 0.8))
+    assert value_range([line(0.7, 0.7, 0.8), level]) == pytest.approx((0.65, 0.8))
+
+
 def test_noise_is_not_blown_up() -> None:
     low, high = value_range([line(0.968, 0.9681, 0.9679)])
     assert high - low == pytest.approx(LEAST_HEIGHT)

@@ -34,7 +34,7 @@ def test_sets_on_which_not_all_methods_ran_are_named() -> None:
 
 def test_a_cap_on_rows_is_told() -> None:
     cells = [cell("b", "vip", 0.5, max_rows=20_000), cell("a", "vip", 0.5, max_rows=20_000)]
-    assert "At most 20,000 of a, b, with the classes" in told(cells)
+    assert "At most 20,000 rows of a, b each, with the classes" in told(cells)
 
 
 def test_an_oracle_below_a_method_is_explained() -> None:
@@ -49,7 +49,9 @@ def test_checks_are_counted_by_cells() -> None:
     asked, other = cell("a", "vip", 0.5), cell("a", "full", 0.5)
     asked.checks = {"leak": True, "split": True}
     other.checks = {"split": False}
-    assert checks([asked, other]) == "leak: 1 of 2 cells; split: 1 of 2 cells (1 failed)"
+    assert checks([asked, other]) == (
+        "leak: 1 of 2 cells (1 not asked); split: 1 of 2 cells (1 failed)"
+    )
 
 
 def test_notes_on_the_paper_are_said_once() -> None:

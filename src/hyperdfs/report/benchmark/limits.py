@@ -57,8 +57,8 @@ def capped(records: Sequence[CellRecord]) -> str:
             caps[record.key.max_rows].add(record.key.dataset)
     if not caps:
         return ""
-    which = "; ".join(f"{cap:,} of {', '.join(sorted(caps[cap]))}" for cap in sorted(caps))
-    return f"At most {which}, with the classes in their proportions."
+    which = "; ".join(f"{cap:,} rows of {', '.join(sorted(caps[cap]))}" for cap in sorted(caps))
+    return f"At most {which} each, with the classes in their proportions."
 
 
 def oracle_below(results: Results) -> str:
@@ -81,14 +81,17 @@ def oracle_below(results: Results) -> str:
 
 
 def checks(records: Sequence[CellRecord]) -> str:
-    """How many finished cells passed each check; the others were not asked, or failed it."""
+    """How many finished cells passed each check; why not the others."""
     done = [record for record in records if record.status == "done"]
     passed = Counter(name for r in done for name, good in r.checks.items() if good)
     failed = Counter(name for r in done for name, good in r.checks.items() if not good)
     lines = []
     for name in sorted(passed | failed):
-        wrong = f" ({failed[name]:,} failed)" if failed[name] else ""
-        lines.append(f"{name}: {passed[name]:,} of {len(done):,} cells{wrong}")
+        unasked = len(done) - passed[name] - failed[name]
+        others = [f"{failed[name]:,} failed"] * bool(failed[name])
+        others += [f"{unasked:,} not asked"] * bool(unasked)
+        why = f" ({', '.join(others)})" if others else ""
+        lines.append(f"{name}: {passed[name]:,} of {len(done):,} cells{why}")
     return "; ".join(lines)
 
 

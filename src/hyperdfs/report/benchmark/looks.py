@@ -46,7 +46,7 @@ def list_methods(results: Results, records: Sequence[CellRecord]) -> list[Method
 
 def deal_hues(results: Results, ticked: set[str]) -> dict[str, int | None]:
     """The ticked methods choose first, so that no two of them are alike; the others follow."""
-    drawn = [label for label in results.labels if label != FULL]
+    drawn = [label for label in results.labels if label not in LEVELS]
     ordered = sorted(drawn, key=lambda label: label not in ticked)
     hues: dict[str, int | None] = dict.fromkeys(results.labels)
     return hues | {label: HUES[i % len(HUES)] for i, label in enumerate(ordered)}

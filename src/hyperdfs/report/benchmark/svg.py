@@ -55,15 +55,17 @@ def value_range(lines: Sequence[Line]) -> tuple[float, float]:
     """What the height must show: the ticked curves from the second purchase on.
 
     The first purchase is often so far below that it would squash all that follows; scores begin
-    with the second. It, our bands and a ceiling count as far as they leave the curves their room.
+    with the second. It, our bands and what methods are measured by count as far as they leave the
+    curves their room.
     """
-    shown = [line for line in lines if line.method and line.method.ticked] or list(lines)
+    ticked = [line for line in lines if line.method and line.method.ticked]
+    shown = [line for line in ticked if line.method and line.method.hue is not None] or list(lines)
     later = [y for line in shown for y in line.y[_second(line) :]]
     low, high = min(later), max(later)
     room = max(NEAR * (high - low), (LEAST_HEIGHT - (high - low)) / 2)
     firsts = [line.y[0] for line in shown if line.y[0] >= low - room]
     ceilings = [max(line.y) for line in lines if not line.method and max(line.y) <= high + room]
-    edges = [edge for line in shown for edge in _edges(line)]
+    edges = [edge for line in ticked for edge in _edges(line)]
     bottom = min([low, *firsts, *(max(edge, low - room) for edge in edges)])
     top = max([high, *ceilings, *(min(edge, high + room) for edge in edges)])
     spare = max(0.0, LEAST_HEIGHT - (top - bottom)) / 2
@@ -76,7 +78,9 @@ def _second(line: Line) -> int:
 
 
 def _edges(line: Line) -> list[float]:
-    """Of our bands; those of the others are seen one at a time."""
+    """Of a level, or of our bands; those of the others are seen one at a time."""
+    if line.method is not None and line.method.hue is None:
+        return list(line.y[_second(line) :])
     if not line.spread or line.method is None or line.method.stroke != "ours":
         return []
     later = _triples(line)[_second(line) :]
