@@ -70,7 +70,7 @@ def test_the_oracle_bounds_what_a_plan_runs(tmp_path: Path):
 
 def test_a_store_is_a_folder(tmp_path: Path):
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match="must be a folder, .*file is a file"):
+    with pytest.raises(InputError, match=r"must be a folder, .*file is a file"):
         prepare(tmp_path / "file", TASKS)
 
 

@@ -124,6 +124,12 @@ def test_every_table_is_rectangular(results: Results) -> None:
         assert len({len(row) for row in markdown_rows(block)}) == 1
 
 
+def test_one_method_has_no_rank() -> None:
+    alone = grids(tabulate(cells(), methods=["vip"]))[0]
+    assert [row.name for row in alone.rows] == ["cube", "Mean"]
+    assert alone.notes == ["Mean: over the one data set."]
+
+
 def test_the_overall_grid_averages_all_kinds(results: Results) -> None:
     last = grids(results)[-1]
     assert last.title == "Tables"  # all methods share wine alone

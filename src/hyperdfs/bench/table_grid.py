@@ -201,8 +201,8 @@ def _average_rows(
     if not means.datasets:
         return []
     sign = 1 if results.spec.higher_is_better else -1
-    rows = []
-    for name, values, better in ((MEAN, means.mean, sign), (RANK, means.rank, -1)):
+    rows, kinds = [], [(MEAN, means.mean, sign), (RANK, means.rank, -1)]
+    for name, values, better in kinds if len(means.rank) > 1 else kinds[:1]:
         cells: list[Cell | None] = [
             Cell(f"{values[c.label]:.{decimals}f}") if c.label in values else None for c in columns
         ]
@@ -250,8 +250,11 @@ def _notes(results: Results, means: Averages) -> list[str]:
     which = f"the {n_shared} data sets" if n_shared > 1 else "the one data set"
     rest = "" if n_shared == n_all else f" of {n_all}"
     who = "these methods" if means.block.left_out else "all ranked methods"
-    line = (
-        f"{MEAN} and {RANK.lower()} (1 = best of {len(means.rank)}): over {which}{rest} that {who} "
-        "have finished."
-    )
+    if len(means.rank) == 1:
+        line = f"{MEAN}: over {which}{rest}."
+    else:
+        line = (
+            f"{MEAN} and {RANK.lower()} (1 = best of {len(means.rank)}): over {which}{rest} that "
+            f"{who} have finished."
+        )
     return [line, *filter(None, [means.block.absent()])]
