@@ -13,7 +13,7 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold
 
 from bench_cells import task_of
-from hyperdfs.bench.protocol import all_classes, half, run_cell
+from hyperdfs.bench.protocol import all_classes, half, make_classifier, run_cell
 from hyperdfs.bench.splits import fold_rows, kept_rows
 from hyperdfs.datasets import load_dataset
 from hyperdfs.evaluation.money import cost_area
@@ -29,6 +29,25 @@ TIES = 1e-2  # and of AUROC, where it makes equals of near neighbours
 def cell(tmp_path_factory):
     task = task_of("wine", fold=1, n_folds=3)
     return run_cell(task, task.record(), trials=tmp_path_factory.mktemp("trials"))
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_of_a_fit_are_kept(tmp_path):
+    def make(task, data):
+        model = make_classifier(task, data)
+        fit = model.fit
+
+        def warned(X, y):
+            for _ in range(2):
+                warnings.warn("the table is odd", stacklevel=1)
+            return fit(X, y)
+
+        model.fit = warned
+        return model
+
+    task = task_of("wine", n_folds=3)
+    record, _ = run_cell(task, task.record(), trials=tmp_path, make=make)
+    assert record.warnings == ["the table is odd"]
 
 
 def test_a_cell_holds_what_the_tables_need(cell):
@@ -50,7 +69,8 @@ def test_a_cell_holds_what_the_tables_need(cell):
     assert record.peak_memory_mb > 10
     assert 0 < record.seconds.fit_wall < record.seconds.total_wall
     assert record.cost == list(range(11))
-    assert {"hyperdfs", "torch", "sklearn", "numpy", "python", "platform"} <= set(record.versions)
+    assert {"hyperdfs", "torch", "sklearn", "numpy", "pandas", "scipy"} <= set(record.versions)
+    assert record.warnings == []
     majority = np.bincount(data.y[split[0]]).argmax()
     constant = f1_score(
         arrays.labels, np.full(len(split[1]), majority), average="macro", zero_division=0

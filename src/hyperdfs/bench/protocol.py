@@ -210,14 +210,10 @@ def stopwatch(seconds: Seconds, name: str) -> Iterator[None]:
 
 @contextmanager
 def noted(record: CellRecord) -> Iterator[None]:
-    """Keeps warnings for users in the record, where the screen of the run finds them."""
+    """Keeps warnings in the record, where the screen of the run finds them."""
     with warnings.catch_warnings(record=True) as caught:
         yield
-    told = [str(found.message) for found in caught if found.category is UserWarning]
-    record.warnings = list(dict.fromkeys(told))
-    for found in caught:
-        if found.category is not UserWarning:
-            warnings.warn_explicit(found.message, found.category, found.filename, found.lineno)
+    record.warnings = list(dict.fromkeys(str(found.message) for found in caught))
 
 
 def add_recalled(seconds: Seconds, recalled: Recalled) -> None:
