@@ -123,6 +123,8 @@ def test_what_looks_wrong_in_a_table_is_told_before_a_cell_runs(
     error = capsys.readouterr().err
     assert "row 21 of" in error  # of the file, not of a fold and not of the rows with a label
     assert "'b' holds infinity" in error
+    assert main(["datasets", str(tmp_path / "own.toml")]) == 2
+    assert "row 21 of" in capsys.readouterr().err
 
 
 def test_a_failure_of_another_plan_is_no_failure_of_this_one(

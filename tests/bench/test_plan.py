@@ -84,7 +84,7 @@ def test_without_methods_all_variants_are_meant():
         ("datasets = ['wine']\nmethods = ['nothing']", "methods must be among .*, got 'nothing'"),
         ("datasets = ['wine']\nfolds = 1", "'folds' cannot be 1"),
         ("datasets = ['wine']\nfold = 3", "no key 'fold'; did you mean 'folds'?"),
-        ("datasets = 'wine'", r'datasets must be a list, write datasets = \["wine"\]'),
+        ("datasets = 'wine,heart'", r'write datasets = \["wine", "heart"\]'),
         ("datasets = ['wine']\n[variants.a]\nmethod = 'random'\npreset = 'x'", "preset must be"),
         ("datasets = ['wine']\n[variants.a]\nmethod = 'x'", "method must be one of"),
         ("datasets = ['wine']\n[variants.a]\nmethod = 'random'\nconfig = {x = 1}", "no field 'x'"),

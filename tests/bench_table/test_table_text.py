@@ -128,6 +128,8 @@ def test_one_method_has_no_rank() -> None:
     alone = grids(tabulate(cells(), methods=["vip"]))[0]
     assert [row.name for row in alone.rows] == ["cube", "Mean"]
     assert alone.notes == ["Mean: over the one data set."]
+    text = to_csv(tabulate(cells(), methods=["vip"]))
+    assert {row["rank"] for row in csv.DictReader(io.StringIO(text))} == {""}
 
 
 def test_the_overall_grid_averages_all_kinds(results: Results) -> None:

@@ -115,8 +115,13 @@ def test_an_index_with_a_name_is_a_column_of_parquet(tmp_path: Path) -> None:
     rows = pd.DataFrame({"a": [3, 1, 2], "b": [0.5, 1.5, 2.5]})
     rows.set_index("a").to_parquet(tmp_path / "named.parquet")
     pd.testing.assert_frame_equal(read_table(tmp_path / "named.parquet"), rows)
-    rows[rows.a > 1].to_parquet(tmp_path / "numbers.parquet")  # row numbers without a name
-    assert list(read_table(tmp_path / "numbers.parquet").columns) == ["a", "b"]
+    for name, index in (
+        ("numbers", rows[rows.a > 1]),  # row numbers without a name
+        ("kept", rows.set_index("a", drop=False)),  # twice the same
+        ("whole", rows.rename_axis(3)),  # no name of a column
+    ):
+        index.to_parquet(tmp_path / f"{name}.parquet")
+        assert list(read_table(tmp_path / f"{name}.parquet").columns) == ["a", "b"]
 
 
 def test_a_name_that_comes_twice_in_parquet_is_refused(tmp_path: Path) -> None:

@@ -107,28 +107,28 @@ MANY = {
 
 def test_methods_that_are_shown_at_first_have_colours_of_their_own() -> None:
     found = cells(MANY)
-    methods = list_methods(tabulate(found), found)
+    methods = list_methods(tabulate(found), found, found[0].key.label)
     assert {m.label for m in methods if m.hue is None} == {"oracle", "full"}
     shown = [m.hue for m in methods if m.ticked and m.hue is not None]
     assert len(set(shown)) == len(shown) == MOST_CURVES - 2
     pair = cells({label: [0.5] for label in ("vip", "hyperdfs")})
-    ours, _ = list_methods(tabulate(pair), pair)
+    ours, _ = list_methods(tabulate(pair), pair, pair[0].key.label)
     assert ours.hue == methods[0].hue  # that of our method stays the same
 
 
 def test_few_methods_are_all_drawn_and_of_many_ours_the_bounds_and_the_best() -> None:
     """The best control is among them: on some data sets nothing else ran beside ours."""
     few = tabulate(cells({"hyperdfs": [0.1], "vip": [0.2], "constant": [0.3]}))
-    assert first_seen(few) == {"hyperdfs", "vip", "constant"}
+    assert first_seen(few, reference_of(few)) == {"hyperdfs", "vip", "constant"}
     best = {"hyperdfs", "hyperens", "oracle", "full", "random_mlp", "mine"}
-    assert first_seen(tabulate(cells(MANY))) == best
+    assert first_seen(tabulate(cells(MANY)), "hyperdfs") == best
     bare = {label: up for label, up in MANY.items() if label not in ("oracle", "full", "mine")}
-    found = first_seen(tabulate(cells(bare)))
+    found = first_seen(tabulate(cells(bare)), "hyperdfs")
     assert {"hyperdfs", "hyperens", "vip", "dime", "random_mlp"} < found
     assert len(found) == MOST_CURVES
 
 
 def test_methods_are_told_to_a_newcomer() -> None:
     found = [*cells({"vip": [0.5]}), record("a", "long", [0.0, 0.1, 0.2], method="vip")]
-    what = {m.label: m.what for m in list_methods(tabulate(found), found)}
+    what = {m.label: m.what for m in list_methods(tabulate(found), found, found[0].key.label)}
     assert what == {"vip": METHODS["vip"].title, "long": "a variant of vip"}

@@ -92,13 +92,13 @@ def _choice(name: str) -> Choice:
     data = load_source(name)
     own = (data.name, str(Path(name).resolve())) if is_card(name) else (name, name)
     if is_card(name):
-        _check_cells(data, Path(name))
+        check_cells(data, Path(name))
     largest = int(np.bincount(data.y).max())
     return Choice(*own, len(data.y), largest, data.fingerprint, data.notes)
 
 
-def _check_cells(data: Dataset, path: Path) -> None:
-    """Raise for a cell that cannot be read now, and not in one fold after the other."""
+def check_cells(data: Dataset, path: Path) -> None:
+    """Raise for a cell that cannot be read at once, and not in one fold after the other."""
     with file_rows(f"the table of {path.name}", data.file_rows):
         readers = [fit_reader(name, data.X[name], pool=True) for name in data.X.columns]
         read_table(data.X, readers)

@@ -71,7 +71,9 @@ class Published:
 
 COUNTERPARTS = {
     "synpairs": Counterpart(
-        "SynPairs", False, "the paper's best, 71.33, is above 70.24, that of the best plan known"
+        "SynPairs",
+        False,
+        "the paper's best, 71.33, is above 70.24, that of the best plan",
     ),
     "proxysub": Counterpart("ProxySub"),
     "cube": Counterpart(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Iterable
@@ -88,7 +89,8 @@ def read_plan(path: Path | None, **options: Any) -> Plan:
             raise InputError(f"A plan has no key {key!r}; {suggest(key, Plan.model_fields)}")
     for key in ("datasets", "methods"):
         if isinstance(content.get(key), str):
-            raise InputError(f'The plan\'s {key} must be a list, write {key} = ["{content[key]}"].')
+            each = [name.strip() for name in content[key].split(",")]
+            raise InputError(f"The plan's {key} must be a list, write {key} = {json.dumps(each)}.")
     if not content.get("datasets"):
         raise InputError("A plan needs at least one data set, got none; name some in --datasets.")
     try:

@@ -212,8 +212,10 @@ def stopwatch(seconds: Seconds, name: str) -> Iterator[None]:
 def noted(record: CellRecord) -> Iterator[None]:
     """Keeps warnings in the record, where the screen of the run finds them."""
     with warnings.catch_warnings(record=True) as caught:
-        yield
-    record.warnings = list(dict.fromkeys(str(found.message) for found in caught))
+        try:
+            yield
+        finally:
+            record.warnings = list(dict.fromkeys(str(found.message) for found in caught))
 
 
 def add_recalled(seconds: Seconds, recalled: Recalled) -> None:

@@ -65,6 +65,15 @@ class Grid:
         return [(title, len(list(run))) for title, run in runs]
 
 
+def verdicts(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """What there is to say beside the paper's numbers, and of which data sets."""
+    found: dict[str, list[str]] = {}
+    for row in rows:
+        if row.paper.partition(": ")[2]:
+            found.setdefault(row.paper, []).append(row.name)
+    return found
+
+
 def grids(results: Results, *, decimals: int = 2) -> list[Grid]:
     """A grid for each kind of data, and the averages over all if these span several kinds."""
     kind_of = {score.dataset: score.kind for score in results.scores.values()}

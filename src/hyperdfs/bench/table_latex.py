@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from hyperdfs.bench.table_grid import Cell, Grid, Row
+from hyperdfs.bench.table_grid import Cell, Grid, Row, verdicts
 
 MOST_ACROSS = 6  # data sets; with more the print is too small to read
 
@@ -80,8 +80,8 @@ def _without_empty_groups(body: Sequence[str]) -> list[str]:
 
 def _caption(part: Part, legend: Sequence[str]) -> str:
     title = part.grid.title + (f", part {part.number} of {part.of}" if part.of > 1 else "")
-    verdicts = [f"{row.name}: {row.paper}" for row in part.rows if row.paper not in ("", "yes")]
-    beside = [f"Comparable with the paper? {'; '.join(verdicts)}."] if verdicts else []
+    told = [f"{', '.join(names)}: {text}." for text, names in verdicts(part.rows).items()]
+    beside = ["Comparable with the paper?", *told] if told else []
     return " ".join([f"{title}.", *legend, *beside, *(part.grid.notes if part.is_last else [])])
 
 

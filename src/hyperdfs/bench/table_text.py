@@ -61,6 +61,8 @@ def _ranks(results: Results) -> dict[tuple[str, str], float]:
     for kind in {score.kind for score in results.scores.values()}:
         part = results.of_kind(kind)
         block = block_of(part)
+        if len(block.labels) < 2:
+            continue
         places = ranks(
             part.matrix(block.datasets, block.labels),
             higher_is_better=results.spec.higher_is_better,

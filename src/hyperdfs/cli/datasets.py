@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from hyperdfs.datasets import Dataset, DatasetInfo
+    from hyperdfs.datasets import DatasetInfo
 
 
 def datasets(
@@ -27,13 +28,13 @@ def datasets(
     A data set at hand needs no file, or its files are in the folder $HYPERDFS_DATA or in the cache.
     """
     from hyperdfs.cli.screen import print_json, stdout
-    from hyperdfs.datasets import dataset_info, dataset_names, is_card, load_dataset
+    from hyperdfs.datasets import dataset_info, dataset_names, is_card
 
     if name is None:
         rows = [_row(dataset_info(each)) for each in dataset_names()]
         print_json(rows) if as_json else _show_catalog(stdout(), rows)
         return
-    content = _own(load_dataset(name)) if is_card(name) else _entry(dataset_info(name))
+    content = _own(Path(name)) if is_card(name) else _entry(dataset_info(name))
     print_json(content) if as_json else _show_entry(stdout(), content)
 
 
@@ -77,12 +78,16 @@ def _entry(info: DatasetInfo) -> dict[str, Any]:
     }
 
 
-def _own(data: Dataset) -> dict[str, Any]:
+def _own(path: Path) -> dict[str, Any]:
     """What was found in a user's own table."""
     import numpy as np
 
+    from hyperdfs.bench.choices import check_cells
+    from hyperdfs.datasets import load_dataset
     from hyperdfs.preprocess.readings import infer_kind
 
+    data = load_dataset(path)
+    check_cells(data, path)
     counts = np.bincount(data.y, minlength=data.n_classes).tolist()
     names = data.features.names
     columns = zip(names, data.features.columns, strict=True)

@@ -25,6 +25,7 @@ NUMBER_LIKE = re.compile(
 # Fewer rows can all differ by chance; measured whole numbers often do.
 FEWEST_FOR_IDENTIFIER = 10
 FEWEST_FOR_SHUFFLED = 100
+LONGEST = 40  # characters of a cell that a note shows
 
 
 def _option(name: str) -> str:
@@ -45,7 +46,7 @@ def _fault(name: str, cells: pd.Series) -> str | None:
     if name.startswith(NO_NAME):
         return "the column has no name, it may hold row numbers; ignore it with "
     if cells.nunique() == 1:
-        return f"it never differs from {str(cells.iloc[0])!r}; ignore it with "
+        return f"it never differs from {_short(str(cells.iloc[0]))!r}; ignore it with "
     many = len(cells) >= FEWEST_FOR_IDENTIFIER and cells.is_unique
     if many and is_numeric_dtype(cells) and not is_bool_dtype(cells):
         return _number_fault(cells)
@@ -54,6 +55,10 @@ def _fault(name: str, cells: pd.Series) -> str | None:
     return _text_fault(without_missing_words(cells).dropna()) or (
         "every row has a category of its own, as identifiers do; ignore it with " if many else None
     )
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
 
 
 def _number_fault(cells: pd.Series) -> str | None:
@@ -80,7 +85,7 @@ def _text_fault(cells: pd.Series) -> str | None:
     if 0 < len(words) < len(cells) / 2:
         return (
             f"{len(cells) - len(words)} of {len(cells)} cells are numbers, "
-            f"{listing(words.unique(), 3)} is not, so all are read as categories; "
+            f"{listing(map(_short, words.unique()), 3)} is not, so all are read as categories; "
             "mend the table, or ignore it with "
         )
     return None

@@ -186,8 +186,8 @@ def _read_parquet(path: Path) -> pd.DataFrame:
 
         _need_names_once(path, read_schema(path).names)
         table = pd.read_parquet(path)
-        named = [name for name in table.index.names if name is not None]
-        return table.reset_index(named).reset_index(drop=True)
+        new = [n for n in table.index.names if isinstance(n, str) and n not in table.columns]
+        return table.reset_index(new).reset_index(drop=True)
     except ImportError:
         raise MissingExtraError(
             "Reading Parquet needs pyarrow; install hyperdfs[parquet] or convert the file to CSV."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -51,10 +52,10 @@ def gather(
     reference = reference_of(results)
     tests = significance(results, reference)
     views = []
-    for dataset in results.datasets:
+    for dataset, anchor in anchors(results.datasets).items():
         progress(dataset)
-        views.append(dataset_view(store, dataset, reference))
-    methods = list_methods(results, records)
+        views.append(dataset_view(store, dataset, reference, anchor))
+    methods = list_methods(results, records, reference)
     fitted = {label for view in views for label in view.curves} - {ORACLE}  # it learns nothing
     shown = {method.stroke for method in methods}
     return BenchmarkReport(
@@ -75,7 +76,22 @@ def gather(
     )
 
 
-def dataset_view(store: Store, dataset: str, reference: str) -> DatasetView:
+def anchors(datasets: Sequence[str]) -> dict[str, str]:
+    """The id of each data set's place on the page.
+
+    >>> anchors(["my table", "my_table"])
+    {'my table': 'data-my-table', 'my_table': 'data-my-table-2'}
+    """
+    taken: Counter[str] = Counter()
+    found = {}
+    for dataset in datasets:
+        slug = re.sub(r"[^a-z0-9]+", "-", dataset.lower())
+        taken[slug] += 1
+        found[dataset] = f"data-{slug}" + f"-{taken[slug]}" * (taken[slug] > 1)
+    return found
+
+
+def dataset_view(store: Store, dataset: str, reference: str, anchor: str) -> DatasetView:
     """Curves and purchases of one data set."""
     cells = store.of(dataset)
     first = next(iter(cells.values()))[0]
@@ -87,7 +103,7 @@ def dataset_view(store: Store, dataset: str, reference: str) -> DatasetView:
     is_grid = first.kind == "images" and math.isqrt(n_features) ** 2 == n_features
     return DatasetView(
         name=dataset,
-        anchor="data-" + re.sub(r"[^a-z0-9]+", "-", dataset.lower()),
+        anchor=anchor,
         facts=size(first),
         what=description(first.key.dataset),
         n_features=n_features,
@@ -137,12 +153,17 @@ def commands(
     run += ["--seeds", str(seeds)] if seeds > 1 else []
     run += ["--profile", "quick"] if any(record.key.max_rows for record in records) else []
     run += ["--plan", "PLAN.toml"] if any(r.key.label != r.method for r in records) else []
-    name = str(root)
+    name = _shown(root)
     return [
         shlex.join(["hyperdfs", "bench", "run", *run, "--out", name]),
         shlex.join(["hyperdfs", "bench", "table", "--out", name, *options]),
-        shlex.join(["hyperdfs", "bench", "report", "--out", name, "--to", page.name, *options]),
+        shlex.join(["hyperdfs", "bench", "report", "--out", name, "--to", _shown(page), *options]),
     ]
+
+
+def _shown(path: Path) -> str:
+    """As it was given; of an absolute path, which is true of one machine only, the last part."""
+    return path.name if path.is_absolute() else str(path)
 
 
 def _argument(dataset: str) -> str:

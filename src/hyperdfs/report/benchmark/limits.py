@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from hyperdfs.bench.cells import CellRecord
 from hyperdfs.bench.table import Results
 from hyperdfs.bench.table_block import block_of
-from hyperdfs.bench.table_grid import Grid
+from hyperdfs.bench.table_grid import Grid, verdicts
 from hyperdfs.report.benchmark.content import PaperNote
 
 ORACLE = "oracle"
@@ -18,7 +18,7 @@ def limits(results: Results, records: Sequence[CellRecord]) -> list[tuple[str, s
     """Head and text of each limit that this store has."""
     found = (
         ("Not all methods ran everywhere.", unfinished(results)),
-        ("Not all rows take part.", capped(records)),
+        ("Not all rows take part.", capped(results)),
         ("An oracle is no upper bound of macro-F1.", oracle_below(results)),
     )
     return [(head, text) for head, text in found if text]
@@ -44,17 +44,17 @@ def unfinished(results: Results) -> str:
     )
     return (
         f"On {n_sets} of {len(results.datasets)} data sets not every method compared has "
-        f"finished: {which}. These sets are shown, and have no part in means, ranks, tests and "
-        "the count of wins."
+        f"finished: {which}. What is shown there has no part in means and ranks over all kinds of "
+        "data, in tests and in the count of wins."
     )
 
 
-def capped(records: Sequence[CellRecord]) -> str:
-    """Which data sets were cut to how many rows."""
+def capped(results: Results) -> str:
+    """Which data sets, by the names of the tables, were cut to how many rows."""
     caps: dict[int, set[str]] = defaultdict(set)
-    for record in records:
-        if record.key.max_rows is not None:
-            caps[record.key.max_rows].add(record.key.dataset)
+    for score in results.scores.values():
+        if score.max_rows is not None:
+            caps[score.max_rows].add(score.dataset)
     if not caps:
         return ""
     which = "; ".join(f"{cap:,} rows of {', '.join(sorted(caps[cap]))}" for cap in sorted(caps))
@@ -97,12 +97,8 @@ def checks(records: Sequence[CellRecord]) -> str:
 
 def paper_notes(grid: Grid) -> list[PaperNote]:
     """What there is to say of a data set beside the paper's, once for all that share it."""
-    names: dict[str, list[str]] = defaultdict(list)
-    for row in grid.rows:
-        if row.paper.partition(": ")[2]:
-            names[row.paper].append(row.name)
     notes = []
-    for verdict, datasets in names.items():
+    for verdict, datasets in verdicts(grid.rows).items():
         answer, _, why = verdict.partition(": ")
         notes.append(PaperNote(datasets, answer == "yes", why))
     return notes

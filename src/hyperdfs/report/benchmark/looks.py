@@ -20,10 +20,10 @@ OURS_AT_MOST = 2  # of them
 LEVELS = ("oracle", FULL)  # lines that others are measured by
 
 
-def list_methods(results: Results, records: Sequence[CellRecord]) -> list[Method]:
+def list_methods(results: Results, records: Sequence[CellRecord], reference: str) -> list[Method]:
     """Labels in the order of the tables, each with the look it has in every picture."""
     by_label = {record.key.label: record for record in records}
-    ticked = first_seen(results)
+    ticked = first_seen(results, reference)
     hues = deal_hues(results, ticked)
     methods = []
     for i, label in enumerate(results.labels):
@@ -52,16 +52,22 @@ def deal_hues(results: Results, ticked: set[str]) -> dict[str, int | None]:
     return hues | {label: HUES[i % len(HUES)] for i, label in enumerate(ordered)}
 
 
-def first_seen(results: Results) -> set[str]:
-    """Whose curves are drawn at first: all where they are few, else the first of `by_interest`."""
+def first_seen(results: Results, reference: str) -> set[str]:
+    """Whose curves are drawn at first: all where they are few, else the first of `by_interest`,
+    and the best of every data set on which none of these ran."""
     if len(results.labels) <= MOST_CURVES:
         return set(results.labels)
-    return set(by_interest(results)[:MOST_CURVES])
+    seen = set(by_interest(results, reference)[:MOST_CURVES])
+    for dataset in results.datasets:
+        ran = {label: s.mean for (name, label), s in results.scores.items() if name == dataset}
+        if not seen & set(ran):
+            seen.add(max(ran, key=lambda label: ran[label]))
+    return seen
 
 
-def by_interest(results: Results) -> list[str]:
-    """Ours, the lines above them all, the best of the other methods and of the controls, and then
-    who is left by mean place.
+def by_interest(results: Results, reference: str) -> list[str]:
+    """The reference, ours, the lines above them all, the best of the other methods and of the
+    controls, and then who is left by mean place.
 
     A control is among them because it may be all that ran beside ours on a data set.
     """
@@ -69,12 +75,13 @@ def by_interest(results: Results) -> list[str]:
     group = {score.label: score.group.name for score in results.scores.values()}
     n_sets = Counter(score.label for score in results.scores.values())
     ours = [label for label in places if group[label] == "ours"]
-    ours.sort(key=lambda label: -n_sets[label])  # a variant that ran on one set comes later
+    # A variant that ran on one set comes later.
+    ours.sort(key=lambda label: (label != reference, -n_sets[label]))
     others = [label for label in places if group[label] not in ("ours", "controls")]
     controls = [label for label in places if group[label] == "controls"]
     levels = [label for label in LEVELS if label in group]
     first = [*ours[:OURS_AT_MOST], *levels, *others[:1], *controls[:1]]
-    return list(dict.fromkeys([*first, *places]))
+    return list(dict.fromkeys([reference, *first, *places, *results.labels]))
 
 
 def mean_places(results: Results) -> dict[str, float]:
