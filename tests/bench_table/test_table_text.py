@@ -119,6 +119,15 @@ def test_the_majoritys_macro_f1_stands_in_for_no_other_metric() -> None:
         assert dict(zip(head, row, strict=True))["constant"] == shown
 
 
+def test_a_metric_in_nats_has_three_decimals() -> None:
+    cell = record("wine", "vip", [0.1, 0.2, 0.4321], n_folds=1)
+    cell.curves["log_loss"] = cell.curves["f1_macro"]
+    for metric, shown in (("log_loss", "0.432"), ("f1_macro", "43.21")):
+        [grid] = grids(tabulate([cell], metric=metric))
+        assert grid.rows[0].cells[0] is not None
+        assert grid.rows[0].cells[0].mean == shown
+
+
 def test_every_table_is_rectangular(results: Results) -> None:
     for block in to_markdown(grids(results), legend(results)).split("### ")[1:]:
         assert len({len(row) for row in markdown_rows(block)}) == 1

@@ -74,8 +74,13 @@ def verdicts(rows: Sequence[Row]) -> dict[str, list[str]]:
     return found
 
 
-def grids(results: Results, *, decimals: int = 2) -> list[Grid]:
-    """A grid for each kind of data, and the averages over all if these span several kinds."""
+def grids(results: Results, *, decimals: int | None = None) -> list[Grid]:
+    """A grid for each kind of data, and the averages over all if these span several kinds.
+
+    Without `decimals` there are two, or as many as the metric has on a screen if that is more.
+    """
+    if decimals is None:
+        decimals = max(2, results.spec.decimals)
     kind_of = {score.dataset: score.kind for score in results.scores.values()}
     kinds = list(dict.fromkeys(kind_of[dataset] for dataset in results.datasets))
     tables = [_grid(results.of_kind(kind), kind, decimals) for kind in kinds]
