@@ -161,6 +161,6 @@ IMAGENETTE: DatasetInfo = file_entry(
         "The network has seen these classes, and many of these images, when it was trained on "
         "ImageNet.",
         "Features are computed once and kept in the cache folder (690 MB).",
-        "Columns are no pixels: they are standardised like numbers.",
+        "Columns are no pixels: each is standardised by itself on training rows, as numbers are.",
     ),
 )
