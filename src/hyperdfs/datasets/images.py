@@ -243,8 +243,8 @@ SVHN = file_entry(
     notes=(
         _POOLED,
         "The 531,131 extra images are not used.",
-        "The paper trains Hyper-DFS with 3 masks in a batch here: config = {masks_per_batch = 3} in a "
-        "plan; the presets are the same for all data.",
+        "The paper trains Hyper-DFS with 3 masks in a batch here, the presets are the same for all "
+        "data: say config = {masks_per_batch = 3} in a plan.",
     ),
 )
 
