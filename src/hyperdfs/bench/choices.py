@@ -98,7 +98,7 @@ def _choice(name: str) -> Choice:
 
 
 def check_cells(data: Dataset, path: Path) -> None:
-    """Raise for a cell that cannot be read at once, and not in one fold after the other."""
+    """Raise at once for a cell that cannot be read, and not in one fold after the other."""
     with file_rows(f"the table of {path.name}", data.file_rows):
         readers = [fit_reader(name, data.X[name], pool=True) for name in data.X.columns]
         read_table(data.X, readers)
