@@ -248,3 +248,16 @@ def test_what_looks_wrong_is_noted_with_the_rows_places(tmp_path: Path) -> None:
     assert first.startswith("visit: every row has another number")
     assert first.endswith('drop = ["visit"] in the card')
     assert second == "2 of 20 rows have no label and are left out"
+
+
+@pytest.mark.parametrize(("n_copies", "noted"), [(0, False), (1, False), (30, True)])
+def test_many_copies_of_rows_are_noted(tmp_path: Path, n_copies: int, noted: bool) -> None:
+    """Copies in both parts of a fold would be learnt by heart."""
+    rng = np.random.default_rng(0)
+    rows = pd.DataFrame({"a": rng.normal(size=120), "ill": rng.integers(0, 2, 120)})
+    pd.concat([rows, rows[:n_copies]]).to_csv(tmp_path / "w.csv", index=False)
+    (tmp_path / "w.toml").write_text('target = "ill"\n')
+    found = [note for note in load_dataset(tmp_path / "w.toml").notes if "repeat" in note]
+    assert bool(found) == noted
+    if noted:
+        assert found[0].startswith("30 of 150 rows repeat an earlier one")

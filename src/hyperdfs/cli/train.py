@@ -53,7 +53,7 @@ def train(
     from hyperdfs.cli.held_out import hold_out
     from hyperdfs.cli.options import need_place
     from hyperdfs.cli.screen import print_json, stderr, stdout
-    from hyperdfs.datasets.oddities import oddities
+    from hyperdfs.datasets.oddities import copies, oddities
     from hyperdfs.datasets.table_cells import read_gaps
     from hyperdfs.datasets.table_labels import need_classes
     from hyperdfs.errors import InputError
@@ -83,7 +83,7 @@ def train(
     clf = _make(method, members, common)
     seen, unseen = hold_out(y, test_fraction, seed)
     _check_cells(table, X, seen)
-    for sentence in (*gaps, *oddities(X)):
+    for sentence in (*gaps, *oddities(X), *copies(rows)):
         console.print(f"  note     {sentence}", markup=False, soft_wrap=True)
     started = time.perf_counter()
     clf.fit(X.iloc[seen], y[seen])

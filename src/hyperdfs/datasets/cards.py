@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from hyperdfs.datasets.base import Dataset
-from hyperdfs.datasets.oddities import oddities
+from hyperdfs.datasets.oddities import copies, oddities
 from hyperdfs.datasets.reading import text_of
 from hyperdfs.datasets.table_cells import read_gaps
 from hyperdfs.datasets.table_files import (
@@ -76,6 +76,7 @@ def load_card(path: Path) -> Dataset:
     X, labels, without = split_target(rows, card.target)
     need_classes(rows[card.target])
     notes += oddities(X.drop(columns=card.categorical), _in_card)
+    notes += copies(rows)
     if without:
         notes.append(f"{without:,} of {len(rows):,} rows have no label and are left out")
     for column in card.categorical:

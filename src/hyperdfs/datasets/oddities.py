@@ -26,6 +26,7 @@ NUMBER_LIKE = re.compile(
 FEWEST_FOR_IDENTIFIER = 10
 FEWEST_FOR_SHUFFLED = 100
 LONGEST = 40  # characters of a cell that a note shows
+MANY_COPIES = 0.01  # of the rows; a few may be equal by chance
 
 
 def _option(name: str) -> str:
@@ -39,6 +40,20 @@ def oddities(X: pd.DataFrame, remedy: Callable[[str], str] = _option) -> Iterato
         fault = _fault(str(name), X[name].dropna())
         if fault:
             yield f"{name}: {fault}{remedy(str(name))}"
+
+
+def copies(table: pd.DataFrame) -> Iterator[str]:
+    """A sentence if many rows, labels included, are copies: some would teach, others test.
+
+    >>> list(copies(pd.DataFrame({"a": [1, 2, 1], "ill": [0, 1, 0]})))[0][:20]
+    '1 of 3 rows repeat a'
+    """
+    n = int(table.duplicated().sum())
+    if n > MANY_COPIES * len(table):
+        yield (
+            f"{n:,} of {len(table):,} rows repeat an earlier one in every column; unless these are "
+            "cases of their own remove them, for scores on copies are too good"
+        )
 
 
 def _fault(name: str, cells: pd.Series) -> str | None:
