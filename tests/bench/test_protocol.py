@@ -13,7 +13,7 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold
 
 from bench_cells import task_of
-from hyperdfs.bench.protocol import all_classes, half, make_classifier, run_cell
+from hyperdfs.bench.protocol import all_classes, half, make_classifier, noted, run_cell
 from hyperdfs.bench.splits import fold_rows, kept_rows
 from hyperdfs.datasets import load_dataset
 from hyperdfs.evaluation.money import cost_area
@@ -47,6 +47,19 @@ def test_warnings_of_a_fit_are_kept(tmp_path):
 
     task = task_of("wine", n_folds=3)
     record, _ = run_cell(task, task.record(), trials=tmp_path, make=make)
+    assert record.warnings == ["the table is odd"]
+
+
+@pytest.mark.filterwarnings("default")
+def test_warnings_of_a_fit_that_fails_are_kept_too():
+    record = task_of("wine").record()
+
+    def fit():
+        warnings.warn("the table is odd", stacklevel=1)
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), noted(record):
+        fit()
     assert record.warnings == ["the table is odd"]
 
 

@@ -68,6 +68,17 @@ def test_the_oracle_bounds_what_a_plan_runs(tmp_path: Path):
     assert prepare(tmp_path, few).missing == []
 
 
+@pytest.mark.parametrize("change", [{"n_folds": 4}, {"preset": "paper", "overrides": {}}])
+def test_a_failure_of_other_settings_does_not_count(tmp_path: Path, change: dict[str, object]):
+    record = TASKS[0].record()
+    record.config, record.error = TASKS[0].config(), "ValueError: no"
+    write_cell(tmp_path, record)
+    assert prepare(tmp_path, TASKS[:1]).failed == [record]
+    other = replace(TASKS[0], **change)
+    agenda = prepare(tmp_path, [other])
+    assert (agenda.missing, agenda.failed) == ([other], [])
+
+
 def test_a_store_is_a_folder(tmp_path: Path):
     (tmp_path / "file").touch()
     with pytest.raises(InputError, match=r"must be a folder, .*file is a file"):

@@ -83,6 +83,9 @@ def test_mean_ranks_are_means_of_the_csvs_ranks(results: Results) -> None:
     assert told["cube", "vip"]["kind"] == "synthetic"
     assert told["wine", "hyperdfs"]["group"] == "ours"
     assert {row["ranked"] for row in rows} == {"yes"}
+    reference = tabulate([*cells(), record("wine", "oracle", [0.1, 0.9, 0.9])])
+    last = [row for row in csv.DictReader(io.StringIO(to_csv(reference))) if row["rank"] == ""]
+    assert {(row["method"], row["ranked"]) for row in last} >= {("oracle", "no"), ("repa", "yes")}
 
 
 def markdown_rows(text: str) -> list[list[str]]:

@@ -183,3 +183,13 @@ def test_every_real_table_states_its_size() -> None:
         assert info.n_rows > 0
         assert info.n_features > 0
         assert 0 < info.majority_share < 1
+
+
+def test_another_wine_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    from sklearn import datasets
+
+    bunch = datasets.load_wine(as_frame=True)
+    bunch.data.iloc[3, 2] += 0.01
+    monkeypatch.setattr(datasets, "load_wine", lambda as_frame: bunch)
+    with pytest.raises(InputError, match=r"not the known one: .*values differ; reinstall"):
+        load_dataset("wine")

@@ -128,6 +128,22 @@ def test_few_methods_are_all_drawn_and_of_many_ours_the_bounds_and_the_best() ->
     assert len(found) == MOST_CURVES
 
 
+def test_the_reference_and_something_of_every_data_set_are_drawn_at_first() -> None:
+    """Ours is the last of seven variants, and on one set only a method ran that is not shown."""
+    found = [record("a", "hyperdfs", [0.0, 0.1, 0.1])]
+    for i in range(7):
+        score = [0.0, 0.2, 0.2 + 0.1 * i]
+        found.append(record("a", f"part{i}", score, method="hyperdfs"))
+    found.append(record("b", "part0", [0.0, 0.1, 0.2], method="hyperdfs"))
+    found += [record("c", name, [0.0, 0.1, 0.2 + i]) for i, name in enumerate(("cwcf", "eddi"))]
+    shown = first_seen(tabulate(found), "hyperdfs")
+    assert "hyperdfs" in shown
+    for dataset in "abc":
+        ran = {cell.key.label for cell in found if cell.key.dataset == dataset}
+        assert shown & ran
+    assert len(shown) < len({cell.key.label for cell in found})
+
+
 def test_methods_are_told_to_a_newcomer() -> None:
     found = [*cells({"vip": [0.5]}), record("a", "long", [0.0, 0.1, 0.2], method="vip")]
     what = {m.label: m.what for m in list_methods(tabulate(found), found, found[0].key.label)}

@@ -9,6 +9,7 @@ from hyperdfs.datasets import prices
 from hyperdfs.datasets.base import DatasetInfo, RawData
 from hyperdfs.datasets.files import DataFile
 from hyperdfs.datasets.reading import Form, Table, table_entry, verify
+from hyperdfs.errors import InputError
 
 CC_BY = "CC BY 4.0"
 UCI = "https://archive.ics.uci.edu"
@@ -38,7 +39,12 @@ def _load_wine(seed: int, n_samples: int) -> RawData:
         y=bunch.target.to_numpy(dtype=np.int64),
         class_names=tuple(str(name) for name in bunch.target_names),
     )
-    verify(raw, WINE)
+    try:
+        verify(raw, WINE)
+    except InputError as error:
+        raise InputError(
+            f"The Wine table of scikit-learn is not the known one: {error}; reinstall scikit-learn."
+        ) from None
     return raw
 
 
