@@ -135,6 +135,7 @@ def test_the_reference_and_something_of_every_data_set_are_drawn_at_first() -> N
         score = [0.0, 0.2, 0.2 + 0.1 * i]
         found.append(record("a", f"part{i}", score, method="hyperdfs"))
     found.append(record("b", "part0", [0.0, 0.1, 0.2], method="hyperdfs"))
+    found.append(record("a", "vip", [0.0, 0.95, 0.95]))  # better placed than those of the next line
     found += [record("c", name, [0.0, 0.1, 0.2 + i]) for i, name in enumerate(("cwcf", "eddi"))]
     shown = first_seen(tabulate(found), "hyperdfs")
     assert "hyperdfs" in shown
